@@ -1,0 +1,74 @@
+"""Entities, where they are mentioned, and which paragraphs are about them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+from smartrag.memory.connection import Connection
+from smartrag.text import normal_name
+from smartrag.types import Observation
+
+
+def entity_id(name: str) -> int:
+    """A stable 63-bit hash of a normalised name: the same on every machine and in every store."""
+    return int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8).digest(), "big") >> 1
+
+
+def write(
+    connection: Connection, paragraph_ids: Sequence[int], seen: Sequence[Observation]
+) -> None:
+    """Write what was observed in these paragraphs."""
+    names: dict[str, int] = {}
+
+    def known(name: str) -> int | None:
+        normal = normal_name(name)
+        return names.setdefault(normal, entity_id(normal)) if normal else None
+
+    mentions = [
+        (paragraph_id, mention.start, mention.end, entity, mention.type, mention.score)
+        for paragraph_id, observation in zip(paragraph_ids, seen, strict=True)
+        for mention in observation.mentions
+        if (entity := known(mention.surface)) is not None
+    ]
+    abouts = [
+        (paragraph_id, entity, about.weight)
+        for paragraph_id, observation in zip(paragraph_ids, seen, strict=True)
+        for about in observation.abouts
+        if (entity := known(about.name)) is not None
+    ]
+    connection.execute_many(
+        "INSERT INTO entities (name, id) VALUES (?, ?) ON CONFLICT (name) DO NOTHING",
+        list(names.items()),
+    )
+    connection.execute_many("INSERT OR IGNORE INTO mentions VALUES (?, ?, ?, ?, ?, ?)", mentions)
+    # Two spellings of one name may carry different weights; the stronger one counts.
+    connection.execute_many(
+        """INSERT INTO abouts VALUES (?, ?, ?)
+           ON CONFLICT (paragraph_id, entity_id) DO UPDATE SET weight = max(weight, excluded.weight)
+        """,
+        abouts,
+    )
+
+
+def of_paragraphs(connection: Connection, paragraph_ids: Sequence[int]) -> set[int]:
+    """The entities that these paragraphs support."""
+    found: set[int] = set()
+    for paragraph_id in paragraph_ids:
+        for (entity,) in connection.rows(
+            """SELECT entity_id FROM mentions WHERE paragraph_id = ?
+               UNION SELECT entity_id FROM abouts WHERE paragraph_id = ?""",
+            (paragraph_id, paragraph_id),
+        ):
+            found.add(entity)
+    return found
+
+
+def remove_unsupported(connection: Connection, candidates: set[int]) -> None:
+    """Remove those of `candidates` that no paragraph supports any more."""
+    connection.execute_many(
+        """DELETE FROM entities WHERE id = ?1
+              AND NOT EXISTS (SELECT 1 FROM mentions WHERE entity_id = ?1)
+              AND NOT EXISTS (SELECT 1 FROM abouts WHERE entity_id = ?1)""",
+        [(entity,) for entity in sorted(candidates)],
+    )

@@ -1,0 +1,112 @@
+"""One lens of a store as one moment saw it: all that retrieval may look at.
+
+A view holds the rows of its lens and nothing else, so no ranking code can reach another lens's
+content, whatever it does.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from smartrag.memory import graph as graph_arrays
+from smartrag.memory import lexical, vectors
+from smartrag.memory.connection import Connection
+from smartrag.memory.graph import Graph, IntArray
+from smartrag.memory.vectors import VectorRows
+from smartrag.types import FloatArray, StoredParagraph
+
+
+@dataclass(frozen=True, slots=True)
+class StoreView:
+    """Paragraph rows 0 … n − 1 of one lens, their vectors and their graph."""
+
+    connection: Connection
+    lens_id: int
+    version: int
+    paragraph_ids: IntArray
+    vectors: VectorRows
+    graph: Graph
+
+    def lexical(self, terms: Sequence[str]) -> FloatArray:
+        """BM25 of every paragraph row for `terms`: float32[n], 0 where none of them occurs."""
+        scores = np.zeros(len(self.paragraph_ids), dtype=np.float32)
+        found = lexical.search(self.connection, self.lens_id, terms)
+        if not found or not len(scores):
+            return scores
+        ids = np.array([paragraph_id for paragraph_id, _ in found], dtype=np.int64)
+        rows = np.minimum(np.searchsorted(self.paragraph_ids, ids), len(scores) - 1)
+        here = self.paragraph_ids[rows] == ids  # a paragraph written since is not in this view
+        scores[rows[here]] = np.array([score for _, score in found], dtype=np.float32)[here]
+        return scores
+
+    def fetch(self, rows: Sequence[int]) -> dict[int, StoredParagraph]:
+        """The paragraphs of these rows; one deleted since the view was made is left out."""
+        found = {}
+        for row in rows:
+            for values in self.connection.rows(
+                f"""SELECT {COLUMNS} FROM paragraphs p JOIN documents d ON d.id = p.document_id
+                    WHERE p.id = ? AND d.lens_id = ?""",
+                (int(self.paragraph_ids[row]), self.lens_id),
+            ):
+                found[row] = stored(*values)
+        return found
+
+    def rows_of(self, document: str) -> list[int]:
+        """The rows of a document's paragraphs, in text order; none when it is not in the lens."""
+        found = self.connection.rows(
+            """SELECT p.id FROM paragraphs p JOIN documents d ON d.id = p.document_id
+                WHERE d.name = ? AND d.lens_id = ? ORDER BY p.position""",
+            (document, self.lens_id),
+        )
+        ids = np.array([paragraph_id for (paragraph_id,) in found], dtype=np.int64)
+        rows: list[int] = np.searchsorted(self.paragraph_ids, ids).tolist()
+        return [row for row in rows if row < len(self.paragraph_ids)]
+
+    def sentence_spans(self, row: int) -> tuple[tuple[int, int], ...]:
+        """Sentence spans of a paragraph row."""
+        first, stop = self.graph.first_sentence[row : row + 2]
+        return tuple((int(a), int(b)) for a, b in self.vectors.sentence_spans[first:stop])
+
+
+def load(connection: Connection, lens_id: int, dimension: int, version: int) -> StoreView:
+    """Read a view; call it inside a snapshot."""
+    rows = vectors.load(connection, lens_id, dimension)
+    return StoreView(
+        connection=connection,
+        lens_id=lens_id,
+        version=version,
+        paragraph_ids=rows.owners,
+        vectors=rows,
+        graph=graph_arrays.load(connection, lens_id, rows.owners, rows),
+    )
+
+
+COLUMNS = "p.id, d.name, p.label, p.heading, p.page, p.first, p.last, p.text"
+"""What `stored` takes, of paragraphs p and documents d."""
+
+
+def stored(
+    paragraph_id: int,
+    document: str,
+    label: str,
+    heading: str,
+    page: int | None,
+    first: int,
+    last: int,
+    text: str,
+) -> StoredParagraph:
+    """The paragraph in a row of `COLUMNS`."""
+    return StoredParagraph(
+        id=paragraph_id,
+        document=document,
+        label=label,
+        heading=tuple(json.loads(heading)),
+        page=page,
+        start=first,
+        end=last,
+        text=text,
+    )

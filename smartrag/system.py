@@ -1,0 +1,227 @@
+"""SmartRAG: the rooms connected. Each method calls the steps in order and holds no logic."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import TypeVar
+
+from smartrag import ingest as ingesting
+from smartrag import models
+from smartrag.errors import SettingsError
+from smartrag.focus import gather, pack
+from smartrag.memory import Store
+from smartrag.perception import CapitalisedSpans, Encoder, Perceiver, Perception
+from smartrag.settings import Settings
+from smartrag.thinking import (
+    LanguageModel,
+    LlamaModel,
+    OnText,
+    answer,
+    answer_prompt,
+    plan_by_model,
+    plan_by_rules,
+)
+from smartrag.types import (
+    Answer,
+    Document,
+    DocumentInfo,
+    DocumentOutcome,
+    Evidence,
+    ModelCall,
+    Passage,
+    Plan,
+    Question,
+    StoreStats,
+)
+
+NOT_FOUND = "I could not find that in the documents."
+
+T = TypeVar("T")
+
+
+class SmartRAG:
+    """A store of documents that can be asked.
+
+    >>> with SmartRAG("notes.db") as memory:              # doctest: +SKIP
+    ...     memory.add(Document("trip.md", "# Trip\\n\\nWe met Ada in Oslo."))
+    ...     print(memory.ask("Where did we meet Ada?").text)
+
+    The encoder and the language model are loaded when they are first needed. `write=False` opens
+    an existing store for reading only. A context manager; not safe for several threads at once.
+    """
+
+    def __init__(
+        self,
+        store: str | Path,
+        settings: Settings | None = None,
+        *,
+        lens: str = "default",
+        write: bool = True,
+        model: LanguageModel | None = None,
+        perceiver: Perceiver | None = None,
+    ) -> None:
+        self.settings = settings or Settings()
+        self.lens = lens
+        self._write = write
+        self._perceiver = perceiver or CapitalisedSpans()
+        self._given_model = model
+        self.store = Store(Path(store), self.settings.memory, write=write)
+
+    def __enter__(self) -> SmartRAG:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the store and free a language model that was loaded here."""
+        self.store.close()
+        loaded = self.__dict__.pop("model", None)
+        if isinstance(loaded, LlamaModel):
+            loaded.close()
+
+    # --- documents --------------------------------------------------------------------------------
+    def add(self, documents: Document | Iterable[Document]) -> list[DocumentOutcome]:
+        """Write documents; known ones are left alone, changed ones replaced. No language model."""
+        several = [documents] if isinstance(documents, Document) else documents
+        return list(ingesting.write(several, self.perception, self.store, self.lens))
+
+    def ingest(self, paths: Sequence[Path]) -> Iterator[DocumentOutcome]:
+        """Read files and folders and write them; yields each outcome as it is known."""
+        sources = ingesting.read_files(paths, self.settings.read)
+        return ingesting.write(sources, self.perception, self.store, self.lens)
+
+    def sync(self, folder: Path) -> Iterator[DocumentOutcome]:
+        """Make the store hold exactly the files of `folder`: added, edited, moved and removed."""
+        return ingesting.sync(folder, self.settings.read, self.perception, self.store, self.lens)
+
+    def forget(self, name: str) -> None:
+        """Remove a document and all that only it supported; raises UnknownDocument."""
+        self.store.forget(self.lens, name)
+
+    def documents(self) -> list[DocumentInfo]:
+        """The documents of the lens, by name."""
+        return self.store.listed(self.lens)
+
+    def stats(self) -> StoreStats:
+        """Counts over the whole store."""
+        return self.store.stats()
+
+    def reembed(self) -> int:
+        """Renew all vectors with the encoder of the settings; the number of paragraphs."""
+        return ingesting.reembed(self.store, self._new_perception(), self.encoder.identity)
+
+    # --- questions --------------------------------------------------------------------------------
+    def search(self, question: str) -> Evidence:
+        """The evidence for a question, ranked; no language model is called."""
+        asked = self.perception.ask(question)
+        return self._gather(asked, plan_by_rules(asked))
+
+    def ask(self, question: str, on_text: OnText | None = None) -> Answer:
+        """Answer a question from the documents, or say that they do not hold the answer.
+
+        `on_text` receives the model's reply piece by piece, as JSON. The model is not called when
+        the evidence is too weak.
+        """
+        seconds: dict[str, float] = {}
+        asked = _timed(seconds, "read", lambda: self.perception.ask(question))
+        plan, calls = _timed(seconds, "plan", lambda: self._plan(asked))
+        evidence = _timed(seconds, "focus", lambda: self._gather(asked, plan))
+        answered = self.answer(evidence, on_text)
+        return replace(
+            answered, calls=(*calls, *answered.calls), seconds=seconds | answered.seconds
+        )
+
+    def answer(self, evidence: Evidence, on_text: OnText | None = None) -> Answer:
+        """Answer from evidence that was gathered before."""
+        question = evidence.question
+        if not evidence.sufficient:
+            return Answer(question, "not_found", NOT_FOUND, (), evidence)
+        seconds: dict[str, float] = {}
+        packed = _timed(seconds, "pack", lambda: self._pack(evidence))
+        most_tokens = self.settings.thinking.answer_tokens
+        answered = _timed(
+            seconds, "answer", lambda: answer(question, packed, self.model, most_tokens, on_text)
+        )
+        text = NOT_FOUND if answered.status == "not_found" else answered.text
+        return Answer(
+            question, answered.status, text, answered.sentences, evidence, (answered.call,), seconds
+        )
+
+    # --- parts, loaded when needed ----------------------------------------------------------------
+    @cached_property
+    def encoder(self) -> Encoder:
+        """The encoder of the settings."""
+        settings = self.settings.perception
+        return Encoder(models.locate(settings.encoder), settings)
+
+    @cached_property
+    def perception(self) -> Perception:
+        """The reading side; the first use compares the encoder with the store's."""
+        known = self.encoder.identity
+        claim = self.store.claim_encoder if self._write else self.store.require_encoder
+        claim(known.name, known.dimension, known.sha256)
+        return self._new_perception()
+
+    @cached_property
+    def model(self) -> LanguageModel:
+        """The language model of the settings, or the one that was given."""
+        settings = self.settings.thinking
+        return self._given_model or LlamaModel(models.locate(settings.model), settings)
+
+    def _new_perception(self) -> Perception:
+        return Perception(self.encoder, self._perceiver, self.settings.perception)
+
+    def _plan(self, asked: Question) -> tuple[Plan, tuple[ModelCall, ...]]:
+        if self.settings.thinking.planner == "rules":
+            return plan_by_rules(asked), ()
+        plan, call = plan_by_model(asked, self.model)
+        return plan, (call,)
+
+    def _gather(self, asked: Question, plan: Plan) -> Evidence:
+        view = self.store.view(self.lens)
+        return gather(asked, plan, view, self.settings.focus, self.perception.embed)
+
+    def _pack(self, evidence: Evidence) -> tuple[Passage, ...]:
+        """The evidence that fits the budget, measured in the model's own tokens."""
+        settings = self.settings.thinking
+        empty = self.model.count_tokens(answer_prompt(evidence.question, ()))
+        room = min(
+            settings.evidence_tokens, self.model.context_tokens - settings.answer_tokens - empty
+        )
+        if room <= 0:
+            raise SettingsError(
+                f"instructions and question take {empty} tokens and the answer may take "
+                f"{settings.answer_tokens}, but the window holds {self.model.context_tokens}",
+                remedy="Ask a shorter question or raise thinking.context_tokens",
+            )
+        packed = pack(
+            evidence.passages,
+            room,
+            lambda passages: (
+                self.model.count_tokens(answer_prompt(evidence.question, passages)) - empty
+            ),
+        )
+        if not packed:
+            raise SettingsError(
+                f"not one sentence of the evidence fits into {room} tokens",
+                remedy="Raise thinking.evidence_tokens or thinking.context_tokens",
+            )
+        return packed
+
+
+def _timed(seconds: dict[str, float], step: str, work: Callable[[], T]) -> T:
+    begun = time.perf_counter()
+    done = work()
+    seconds[step] = time.perf_counter() - begun
+    return done

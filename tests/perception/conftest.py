@@ -1,0 +1,21 @@
+"""The real encoder, fetched once if it is not there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from smartrag import models
+from smartrag.perception import Encoder
+from smartrag.settings import PerceptionSettings
+
+
+@pytest.fixture(scope="session")
+def minilm_file() -> Path:
+    return models.pull("minilm-l6-int8")
+
+
+@pytest.fixture(scope="session")
+def minilm(minilm_file: Path) -> Encoder:
+    return Encoder(minilm_file, PerceptionSettings())

@@ -1,0 +1,123 @@
+"""The names of what a paragraph is about."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from smartrag.perception.about import abouts
+from smartrag.types import Paragraph
+
+
+def found(title: str, text: str = "x", heading: tuple[str, ...] = ()) -> dict[str, float]:
+    paragraph = Paragraph(0, 0, len(text), text, heading=heading)
+    return {a.name: a.weight for a in abouts(title, paragraph)}
+
+
+@pytest.mark.parametrize(
+    ("title", "names"),
+    [
+        ("Oslo", {"Oslo": 1.0}),
+        ("John Doe (actor)", {"John Doe": 1.0, "John Doe (actor)": 1.0}),
+        ("John D. Doe", {"John D. Doe": 1.0, "John Doe": 0.7}),
+        ("John D Doe", {"John D Doe": 1.0, "John Doe": 0.7}),
+        ("John Dan Doe", {"John Dan Doe": 1.0}),
+        ("The Glass Orchard", {"The Glass Orchard": 1.0, "Glass Orchard": 0.8}),
+        ("The Hobbit", {"The Hobbit": 1.0}),
+        ("Springfield, Illinois", {"Springfield, Illinois": 1.0, "Springfield": 0.6}),
+        ("Rye, New York", {"Rye, New York": 1.0}),
+        ("Star Trek: Nemesis", {"Star Trek: Nemesis": 1.0, "Star Trek": 0.6}),
+        ("Alien: Covenant", {"Alien: Covenant": 1.0}),
+        ("  Two \n words ", {"Two words": 1.0}),
+        ("The", {}),
+        ("It", {}),
+        ("...", {}),
+        ("", {}),
+    ],
+)
+def test_a_title_gives_its_usual_other_forms(title: str, names: dict[str, float]) -> None:
+    assert found(title) == names
+
+
+def test_the_last_two_headings_name_the_paragraph_beside_the_title() -> None:
+    assert found("Trip", heading=("Top", "Norway", "Bergen")) == {
+        "Trip": 1.0,
+        "Norway": 1.0,
+        "Bergen": 1.0,
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Mara Ida Lindqvist is a director.",
+        "Mara Ida Lindqvist (born 1950) directed films.",
+        "Mara Ida Lindqvist, a director, was born in Torvik.",
+        "“Mara Ida Lindqvist” was a director.",
+        "Mara  Ida  Lindqvist  was a director.",
+    ],
+)
+def test_the_first_subject_counts_when_it_shares_a_word_with_a_heading(text: str) -> None:
+    assert found("Mara Lindqvist", text) == {"Mara Lindqvist": 1.0, "Mara Ida Lindqvist": 0.8}
+    assert found("Otto Brandl", text) == {"Otto Brandl": 1.0}
+
+
+def test_without_any_heading_the_first_subject_stands_alone() -> None:
+    assert found("", "The Isel River is 212 kilometres long.") == {"Isel River": 0.8}
+
+
+def test_a_stop_word_in_common_is_not_a_name_in_common() -> None:
+    assert found("The Hobbit", "The Ring is a thing.") == {"The Hobbit": 1.0}
+
+
+def test_a_subject_of_more_than_six_words_is_none() -> None:
+    assert found("", "One Two Three Four Five Six is it.") == {"One Two Three Four Five Six": 0.8}
+    assert found("", "One Two Three Four Five Six Seven is it.") == {}
+
+
+def test_a_pronoun_is_no_subject() -> None:
+    assert found("", "It is long.") == {}
+
+
+@pytest.mark.parametrize(
+    "phrase", ["known as", "also called", "known professionally as", "nicknamed", "stage name"]
+)
+def test_another_name_is_read_from_the_text(phrase: str) -> None:
+    text = f"Ines Calder, {phrase} the Tin Nightingale, sings; {phrase} Tin Bird, too."
+    assert found("Ines Calder", text) == {"Ines Calder": 1.0, "Tin Bird": 0.7}
+
+
+def test_another_name_of_one_word_or_far_down_does_not_count() -> None:
+    assert found("Ines Calder", "She is known as Madonna.") == {"Ines Calder": 1.0}
+    late = f"{'x ' * 200}known as Tin Bird."
+    assert found("Ines Calder", late) == {"Ines Calder": 1.0}
+
+
+def test_a_name_found_twice_has_its_best_weight_and_the_best_come_first() -> None:
+    text = "The Glass Orchard is a film, also called Orchard of Glass, a drama."
+    paragraph = Paragraph(0, 0, len(text), text, heading=("Glass Orchard",))
+    assert [(a.name, a.weight) for a in abouts("The Glass Orchard", paragraph)] == [
+        ("Glass Orchard", 1.0),
+        ("The Glass Orchard", 1.0),
+        ("Orchard of Glass", 0.7),
+    ]
+
+
+ANY = st.text(st.sampled_from('AbÉ .,:;()"“known as ') | st.characters(), max_size=120)
+
+
+@given(ANY, ANY, st.lists(ANY, max_size=3))
+def test_any_text_gives_names_with_weights_between_0_and_1(
+    title: str, text: str, heading: list[str]
+) -> None:
+    assert all(0 < w <= 1 for w in found(title, text, tuple(heading)).values())
+
+
+@pytest.mark.parametrize("piece", [" ", "( ", "A ", "A. B. ", "known as A ", '" ', "(a ", "A,"])
+def test_long_monotonous_texts_take_linear_time(piece: str) -> None:
+    begun = time.process_time()
+    found(f"A{piece * 20000}b", f"A{piece * 20000}b", (piece * 20000,))
+    assert time.process_time() - begun < 8
