@@ -60,7 +60,7 @@ def main() -> None:
         )
         rows.append({"set": f"{name} left out", **scores(*measured[name], fitted, threshold)})
     numbers = dict(zip(("intercept", *(f.name for f in fields(Signals))), weights, strict=True))
-    rows.append({"set": "coefficients", **{k: float(v) for k, v in numbers.items()}})
+    rows.append({"set": "coefficients", **{f"weight_{k}": float(v) for k, v in numbers.items()}})
     assert encoder is not None
     command = shlex.join(["python", "-m", "experiments.fit_confidence", *sys.argv[1:]])
     result = Result.of_this_run("confidence", command, 0, rows, files, [encoder])

@@ -14,8 +14,8 @@ from dataclasses import astuple
 from smartrag.text import content_words, folded_words
 from smartrag.types import Mention, Signals
 
-INTERCEPT = -6.0
-COEFFICIENTS = Signals(cosine=2.0, sentence=4.0, coverage=3.0, named=2.5)
+INTERCEPT = -13.70
+COEFFICIENTS = Signals(cosine=9.30, sentence=3.36, coverage=1.55, named=5.84)
 
 
 def confidence(signals: Signals) -> float:
