@@ -95,7 +95,7 @@ def test_trace(run: Run, says: Says) -> None:
         "seeds: Ada Lovelace",
         "hop 1: born in → x",
         "linked names: Ada Lovelace",
-        "threshold 0.50: enough for an answer",
+        "threshold 0.33: enough for an answer",
         "] ",
         "lexical ",
         "“Ada Lovelace was born in London in 1815.”",
