@@ -36,7 +36,7 @@ def signals(
     """Measure the signals; `passages` are label and text of what was retrieved."""
     occurring = {word for passage in passages for word in folded_words(passage)}
     asked = set(content_words(question))
-    names = [folded_words(m.surface) for m in mentions]
+    names = [content_words(m.surface) for m in mentions]
     return Signals(
         cosine=min(1.0, max(0.0, cosine)),
         sentence=min(1.0, max(0.0, sentence)),

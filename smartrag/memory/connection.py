@@ -174,7 +174,7 @@ def _translate(error: sqlite3.Error, path: Path) -> StoreError:
             remedy="Choose another file with --store, or restore it from a backup",
         )
     return StoreError(
-        f"SQLite reports: {error}",
+        f"SQLite reports: {str(error).rstrip('.')}",
         subject=subject,
         remedy="Run `smartrag doctor` and check that the file is a SmartRAG store",
     )

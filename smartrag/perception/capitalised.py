@@ -18,6 +18,9 @@ _WORD = rf"[{_CAPITAL}][\w'’.-]*"
 _JOINT = r"(?:\s+(?:of|the|de|la|du|del|von|van|der|and|in|on|for|to|a|&)){1,2}"
 _RUN = re.compile(rf"(?<![^\W_]){_WORD}(?:(?:{_JOINT})?\s+{_WORD})*")
 _TRIM = " .,'’-_"
+_POSSESSIVE = re.compile(r"['’]s$")
+_LEADING = STOP_WORDS - frozenset("all first last my new no one our two your".split())
+"""Words that are capital only because they begin a sentence. *New*, *First*, *My* … begin names."""
 
 
 class CapitalisedSpans:
@@ -38,7 +41,7 @@ def _mentions(text: str) -> list[Mention]:
             start, end = _trimmed(text, run.start(), run.end())
             inside = words(text[start:end])
             last = len(inside) - 1
-            first = next((i for i, w in enumerate(inside) if w.folded not in STOP_WORDS), last)
+            first = next((i for i, w in enumerate(inside) if w.folded not in _LEADING), last)
             if not inside or (first == last and _says_nothing(inside[first].folded)):
                 continue
             start += inside[first].start
@@ -49,7 +52,8 @@ def _mentions(text: str) -> list[Mention]:
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
     surface = text[start:end]
-    return start + len(surface) - len(surface.lstrip(_TRIM)), start + len(surface.rstrip(_TRIM))
+    trimmed = _POSSESSIVE.sub("", surface.rstrip(_TRIM))
+    return start + len(surface) - len(surface.lstrip(_TRIM)), start + len(trimmed)
 
 
 def _says_nothing(word: str) -> bool:
