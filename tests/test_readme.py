@@ -26,7 +26,7 @@ def test_every_command_in_readme_is_a_verb_with_those_options() -> None:
 
 def test_every_make_target_in_readme_exists() -> None:
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    named = set(re.findall(r"make ([a-z]+)", README))
+    named = set(re.findall(r"(?:`|^\$ )make ([a-z]+)", README, re.MULTILINE))
     assert named == {"quickstart", "test"}
     assert named <= targets
 

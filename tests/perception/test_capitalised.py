@@ -30,7 +30,7 @@ def names(text: str) -> list[str]:
         ("Lord of the only Ring", ["Lord", "Ring"]),
         ("Bank of the of the River", ["Bank", "River"]),
         ("J. R. R. Tolkien wrote", ["J. R. R. Tolkien"]),
-        ("Spider-Man and O'Neil’s", ["Spider-Man and O'Neil’s"]),
+        ("Spider-Man and O'Neil’s", ["Spider-Man and O'Neil"]),
         ("an iPhone for sale", []),
         ("from l'Amérique", ["Amérique"]),
         ("a _Glass Orchard_ of his", ["Glass Orchard"]),
@@ -58,7 +58,7 @@ def test_one_word_of_fewer_than_three_letters_names_nothing() -> None:
 
 
 def test_punctuation_around_a_name_is_no_part_of_it() -> None:
-    assert names("at Paris's, Rome-, ‘Oslo’.") == ["Paris's", "Rome", "Oslo"]
+    assert names("at Paris's, Rome-, ‘Oslo’.") == ["Paris", "Rome", "Oslo"]
 
 
 def test_accented_greek_and_cyrillic_capitals_begin_names() -> None:
