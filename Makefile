@@ -3,7 +3,6 @@
 
 PYTHON ?= python3
 MODEL ?= qwen2.5-coder-1.5b
-STORE ?= quickstart.db
 
 BIN := .venv/bin
 SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard kernels/*/*)
@@ -15,12 +14,12 @@ export CMAKE_ARGS ?= -DLLAVA_BUILD=OFF
 
 quickstart: .venv/runtime
 	$(BIN)/smartrag models pull minilm-l6-int8 $(MODEL)
-	$(BIN)/smartrag --store $(STORE) ingest sample/corpus
-	$(BIN)/smartrag --store $(STORE) ask --trace --model $(MODEL) \
+	$(BIN)/smartrag --store quickstart.db ingest sample/corpus
+	$(BIN)/smartrag --store quickstart.db ask --trace --model $(MODEL) \
 	  "Alfie Allen played Theon Greyjoy on which show?"
-	$(BIN)/smartrag --store $(STORE) ask --trace --model $(MODEL) \
+	$(BIN)/smartrag --store quickstart.db ask --trace --model $(MODEL) \
 	  "Where was the place of death of the director of film Majestic Hotel Cellars?"
-	$(BIN)/smartrag --store $(STORE) ask --trace --model $(MODEL) \
+	$(BIN)/smartrag --store quickstart.db ask --trace --model $(MODEL) \
 	  "Which enzyme unwinds DNA during replication in Escherichia coli?"
 
 test: .venv/test
@@ -40,4 +39,5 @@ test: .venv/test
 	touch $@
 
 clean:
-	rm -rf .venv build $(STORE)*
+	rm -rf .venv build
+	rm -f quickstart.db quickstart.db-wal quickstart.db-shm

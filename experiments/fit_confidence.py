@@ -82,7 +82,8 @@ def signals_of(pool: Pool) -> tuple[Matrix, Matrix, ModelFile]:
             [astuple(memory.search(item.question).signals) for item in items]
             for items in (kept, robbed)
         ]
-        encoder = ModelFile(memory.encoder.identity.name, memory.encoder.identity.sha256)
+        known = memory.encoder.identity
+        encoder = ModelFile(Path(known.name).name, known.sha256)
     answerable = np.array([1.0] * len(kept) + [0.0] * len(robbed))
     return np.array(found[0] + found[1]), answerable, encoder
 

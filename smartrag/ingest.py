@@ -39,9 +39,11 @@ def name_of(path: Path) -> str:
 
 
 def read_files(paths: Sequence[Path], settings: ReadSettings) -> Iterator[Source]:
-    """Read files and, recursively, folders; a file that cannot be read yields its error."""
-    for path in find_files(paths):
+    """Read files and, recursively, folders; what cannot be read yields its error."""
+    unlistable: list[ReadError] = []
+    for path in find_files(paths, unlistable.append):
         yield _read(path, settings)
+    yield from unlistable
 
 
 def write(
@@ -56,6 +58,7 @@ def write(
     names = {content: name for name, content in known.items()}
     visited: set[str] = set()
     undecided: list[Document] = []
+    edited = False
     batch: list[tuple[Document, list[Paragraph]]] = []
     for source in chain(sources, undecided):  # which grows until the sources are at their end
         if isinstance(source, ReadError):
@@ -75,14 +78,18 @@ def write(
             else:
                 undecided.append(source)
         else:
-            if names.get(replaced := known.get(source.name, "")) == source.name:
-                del names[replaced]
+            before = known.get(source.name, "")
+            edited = edited or bool(before)
+            if names.get(before) == source.name:
+                del names[before]
             known[source.name], names[content] = content, source.name
             batch.append((source, perception.split(source)))
             if sum(len(paragraphs) for _, paragraphs in batch) >= _BATCH_PARAGRAPHS:
                 yield from _flush(batch, perception, store, lens)
                 batch = []
     yield from _flush(batch, perception, store, lens)
+    if edited:
+        store.erase_traces()
 
 
 def sync(
@@ -101,12 +108,14 @@ def sync(
     sources = {name_of(path): path for path in find_files([folder])}
     prefix = name_of(folder).rstrip("/") + "/"
     known = store.hashes(lens)
+    # A file that is there but that a folder's walk passes over was given by name: it stays.
     gone = {
         content: name
         for name, content in known.items()
-        if name.startswith(prefix) and name not in sources
+        if name.startswith(prefix) and not os.path.lexists(name)
     }
-    changed: list[Source] = []
+    changed: list[Path] = []
+    removed = False
     for path in sources.values():
         source = _read(path, settings)
         content = content_hash(source) if isinstance(source, Document) else ""
@@ -114,14 +123,18 @@ def sync(
             yield DocumentOutcome(source.name, "unchanged")
         elif isinstance(source, Document) and (old := gone.pop(content, None)):
             store.rename(lens, old, source.name)
+            removed = True  # of a document that had the new name
             yield DocumentOutcome(source.name, "renamed", reason=f"was {old}")
         else:
-            changed.append(source)
-    yield from write(changed, perception, store, lens)
+            changed.append(path)  # read again when its turn comes: a folder may not fit in memory
+    yield from write((_read(path, settings) for path in changed), perception, store, lens)
     for document in store.listed(lens):
-        if document.name.startswith(prefix) and document.name not in sources:
-            store.forget(lens, document.name)
+        if document.name.startswith(prefix) and not os.path.lexists(document.name):
+            store.remove(lens, document.name)
+            removed = True
             yield DocumentOutcome(document.name, "removed")
+    if removed:
+        store.erase_traces()
 
 
 def _well_formed(document: Document) -> Document:

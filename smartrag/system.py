@@ -87,7 +87,7 @@ class SmartRAG:
         """Close the store and free a language model that was loaded here."""
         self.store.close()
         loaded = self.__dict__.pop("model", None)
-        if isinstance(loaded, LlamaModel):
+        if isinstance(loaded, LlamaModel) and loaded is not self._given_model:
             loaded.close()
 
     # --- documents --------------------------------------------------------------------------------
@@ -130,8 +130,8 @@ class SmartRAG:
     def ask(self, question: str, on_text: OnText | None = None) -> Answer:
         """Answer a question from the documents, or say that they do not hold the answer.
 
-        `on_text` receives the model's reply piece by piece, as JSON. The model is not called when
-        the evidence is too weak.
+        `on_text` receives the model's reply piece by piece, as JSON. The model is not asked for an
+        answer when the evidence is too weak.
         """
         seconds: dict[str, float] = {}
         asked = _timed(seconds, "read", lambda: self.perception.ask(question))

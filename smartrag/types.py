@@ -138,7 +138,10 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """One step of a plan (paper §3.4): a relation phrase `r_h` and the wanted type `t_h`."""
+    """One step of a plan (paper §3.4): a relation phrase `r_h` and the wanted type `t_h`.
+
+    The type is shown in the trace and not used yet: mentions have no types so far.
+    """
 
     relation: str
     target: str = ""
@@ -312,7 +315,7 @@ class Answer:
 # --- looking inside -------------------------------------------------------------------------------
 @dataclass(frozen=True, slots=True)
 class DocumentInfo:
-    """One row of `smartrag list`; `status` is *saved*, *indexed* or *failed* with a `reason`."""
+    """One row of `smartrag list`; `status` is *indexed*, or *failed* with a `reason`."""
 
     name: str
     title: str

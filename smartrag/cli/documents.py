@@ -136,7 +136,8 @@ def _with_progress(
     )
     with bar:
         # Only a terminal shows the bar, so only then the folders are gone through twice.
-        total = sum(1 for _ in find_files(paths)) if console.is_terminal else None
+        files = find_files(paths, lambda error: None)
+        total = sum(1 for _ in files) if console.is_terminal else None
         task = bar.add_task("reading", total=total)
         for outcome in outcomes:
             if outcome.outcome == "failed":

@@ -21,7 +21,14 @@ from smartrag.evaluation import answers, retrieval
 from smartrag.evaluation.answer_methods import METHODS as ANSWER_METHODS
 from smartrag.evaluation.datasets import load
 from smartrag.evaluation.pools import pooled
-from smartrag.evaluation.results import ModelFile, Result, Row, to_json, write
+from smartrag.evaluation.results import (
+    ModelFile,
+    Result,
+    Row,
+    require_writable,
+    to_json,
+    write,
+)
 from smartrag.models import locate
 
 evaluate_app = typer.Typer(no_args_is_help=True, help="Measure retrieval and answers on data sets.")
@@ -53,7 +60,7 @@ Corpus = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Passages, where the questions bring none.")
 ]
 Limit = Annotated[
-    int | None, typer.Option(min=0, metavar="N", help="The first N questions, over the full pool.")
+    int | None, typer.Option(min=1, metavar="N", help="The first N questions, over the full pool.")
 ]
 Seed = Annotated[int, typer.Option(help="Of the bootstrap intervals.")]
 Stores = Annotated[
@@ -80,6 +87,8 @@ def evaluate_retrieval(
 ) -> None:
     """Recall of the gold paragraphs when all paragraphs of a file share one store."""
     settings = options_of(context).settings()
+    if into is not None:
+        require_writable(into)
     pool = load(data, corpus, limit)
     methods = method or list(retrieval.METHODS)
     with pooled(pool, settings, None, stores) as asked, _progress() as on_question:
@@ -112,6 +121,8 @@ def evaluate_answers(
     thinking = replace(settings.thinking, model=model, context_tokens=_WINDOW)
     chosen = replace(settings, thinking=thinking)
     used = ModelFile.of(model, locate(model))
+    if into is not None:
+        require_writable(into)
     pool = load(data, corpus, limit)
     methods = method or list(ANSWER_METHODS)
     with pooled(pool, chosen, None, stores) as asked, _progress() as on_question:

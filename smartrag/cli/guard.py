@@ -18,6 +18,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+from smartrag.cli.text import one_line
 from smartrag.errors import SmartRAGError
 
 REFUSED, USAGE, INTERNAL, INTERRUPTED = 1, 2, 70, 130
@@ -79,4 +80,4 @@ def run() -> None:
 
 
 def _say(sentence: str) -> None:
-    print(" ".join(sentence.split()), file=sys.stderr, flush=True)
+    print(one_line(sentence), file=sys.stderr, flush=True)

@@ -5,6 +5,7 @@ Every method has the same store, model file, window and greedy decoding; none se
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -52,7 +53,7 @@ def smartrag(memory: SmartRAG, pool: Pool, item: Item, source: EvidenceSource) -
         found = sorted(item.gold) if source == "gold" else dense(memory, item.question)
         answer = memory.answer(_evidence(memory, item.question, found))
     seconds = time.perf_counter() - begun
-    after_first_token = sum(c.seconds - c.first_token_s for c in answer.calls[-1:])
+    after_first_token = sum(c.seconds - c.first_token_s for c in answer.calls if c.role == "answer")
     text = "" if answer.status == "not_found" else answer.text
     first = seconds - after_first_token
     return Reply(text, answer.text, answer.calls, seconds, first, answer.citations)
@@ -135,6 +136,5 @@ def _generated(memory: SmartRAG, prompt: Prompt, begun: float) -> Reply:
 
 def _short(text: str) -> str:
     """The answer in a free reply: what follows a last "answer:", else its first line."""
-    _, marker, after = text.lower().rpartition("answer:")
-    said = text[len(text) - len(after) :] if marker else text
+    said = re.split("answer:", text, flags=re.IGNORECASE)[-1]
     return next((line.strip() for line in said.splitlines() if line.strip()), "")

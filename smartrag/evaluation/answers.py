@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from statistics import fmean
 
 from smartrag.evaluation.answer_methods import METHODS, EvidenceSource, Reply
@@ -36,13 +37,15 @@ def evaluate(
         for done, item in enumerate(pool.items, start=1):
             replies[method].append(METHODS[method](memory, pool, item, source))
             on_question(method, done, len(pool.items))
-    return [_row(method, pool, replies, memory.model.name, seed) for method in methods]
+    model = Path(memory.model.name).name
+    return [
+        {**_row(method, pool, replies, seed), "model": model, "evidence": source}
+        for method in methods
+    ]
 
 
 # --- scores ---------------------------------------------------------------------------------------
-def _row(
-    method: str, pool: Pool, replies: Mapping[str, Sequence[Reply]], model: str, seed: int
-) -> Row:
+def _row(method: str, pool: Pool, replies: Mapping[str, Sequence[Reply]], seed: int) -> Row:
     own = list(zip(pool.items, replies[method], strict=True))
     answerable = [(item, reply) for item, reply in own if not item.unanswerable]
     unanswerable = [reply for item, reply in own if item.unanswerable]
@@ -54,8 +57,8 @@ def _row(
     ]
     row: dict[str, str | int | float | bool | None] = {
         "method": method,
-        "model": model,
         "n": len(own),
+        "left_out": pool.left_out,
         "f1": _mean(f1),
         "em": _mean([exact_match(r.text, i.answers) for i, r in answerable]),
         "contains": _mean([contains(r.raw, i.answers) for i, r in answerable]),
@@ -90,13 +93,13 @@ def _gold_sentences(item: Item) -> set[tuple[int, int]]:
 
 def _cited(pool: Pool, citations: Sequence[Citation]) -> set[tuple[int, int]]:
     """Citations as (passage, sentence of the data set's own split)."""
-    return {_sentence_at(pool, c) for c in citations}
+    splits = {p: split.sentences for item in pool.items for p, split in item.sentences.items()}
+    return {_sentence_at(pool, c, splits.get(int(c.document), ())) for c in citations}
 
 
-def _sentence_at(pool: Pool, citation: Citation) -> tuple[int, int]:
+def _sentence_at(pool: Pool, citation: Citation, sentences: Sequence[str]) -> tuple[int, int]:
     """The sentence of the data set that a citation overlaps most; −1 in a passage without split."""
     place = int(citation.document)
-    sentences = _splits(pool).get(place, ())
     overlaps, first = [], 0
     text = pool.passages[place].text
     for sentence in sentences:
@@ -105,10 +108,6 @@ def _sentence_at(pool: Pool, citation: Citation) -> tuple[int, int]:
         start = found if found >= 0 else first
         overlaps.append(min(citation.end, first) - max(citation.start, start))
     return place, max(range(len(overlaps)), key=overlaps.__getitem__) if overlaps else -1
-
-
-def _splits(pool: Pool) -> dict[int, tuple[str, ...]]:
-    return {p: split.sentences for item in pool.items for p, split in item.sentences.items()}
 
 
 def _mean(values: Sequence[float]) -> float | None:

@@ -27,16 +27,20 @@ class PooledMemory:
     def encoder_file(self) -> ModelFile:
         """The encoder, for the result file."""
         known = self.memory.encoder.identity
-        return ModelFile(known.name, known.sha256)
+        return ModelFile(Path(known.name).name, known.sha256)
 
 
 @contextmanager
 def pooled(
     pool: Pool, settings: Settings, model: LanguageModel | None, kept_in: Path | None
 ) -> Iterator[PooledMemory]:
-    """The pool ingested into a store: a temporary one, or `<name>.db` in the folder `kept_in`."""
+    """The pool ingested into a store: a temporary one, or one in the folder `kept_in`.
+
+    A kept store is named after the pool and its files' sums, so another pool never finds it.
+    """
+    sums = "-".join(file.sha256[:8] for file in pool.files)
     with TemporaryDirectory() as temporary:
-        path = (kept_in or Path(temporary)) / f"{pool.name}.db"
+        path = (kept_in or Path(temporary)) / f"{pool.name}.{sums}.db"
         with SmartRAG(path, settings, model=model) as memory:
             begun = time.perf_counter()
             outcomes = memory.add(_documents(pool))

@@ -20,6 +20,7 @@ import subprocess
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 from smartrag.errors import DataError
 from smartrag.evaluation.datasets import DataFile
@@ -163,6 +164,20 @@ def to_json(result: Result) -> str:
     """The result as indented JSON with its fields in order; a NaN raises ValueError."""
     fields = dataclasses.asdict(result)
     return json.dumps(fields, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def require_writable(folder: Path) -> None:
+    """Make `folder` and try to write in it, before hours of work; raises DataError."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with NamedTemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise DataError(
+            f"results cannot be written here ({error.strerror})",
+            subject=str(folder),
+            remedy="Choose another folder with --results",
+        ) from error
 
 
 def write(result: Result, folder: Path) -> Path:

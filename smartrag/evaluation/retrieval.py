@@ -13,6 +13,7 @@ from functools import partial
 
 import numpy as np
 
+from smartrag.errors import DataError
 from smartrag.evaluation.datasets import Item, Pool
 from smartrag.evaluation.metrics import (
     all_at,
@@ -34,7 +35,7 @@ from smartrag.types import FloatArray
 
 _TOP = 8
 Ranker = Callable[[SmartRAG, str], list[int]]
-"""Ranks pool places for a question, best first, at least eight where there are as many."""
+"""Ranks pool places for a question, best first; up to eight."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +61,19 @@ def evaluate(
     differences in recall@5 are against the BM25 and the dense run where those took part.
     """
     items = [item for item in pool.items if item.gold]
+    if not items:
+        raise DataError(
+            "no question has known gold passages",
+            subject=pool.name,
+            remedy="Give a file whose rows mark supporting paragraphs",
+        )
     measured = {
         method: _measure(METHODS[method], pooled.memory, items, method, on_question)
         for method in methods
     }
-    return [_row(method, measured, pooled.paragraphs_per_s, seed) for method in methods]
+    return [
+        _row(method, measured, pool.left_out, pooled.paragraphs_per_s, seed) for method in methods
+    ]
 
 
 # --- methods --------------------------------------------------------------------------------------
@@ -142,10 +151,18 @@ def _measure(
 
 
 def _row(
-    method: str, measured: Mapping[str, _Measured], paragraphs_per_s: float | None, seed: int
+    method: str,
+    measured: Mapping[str, _Measured],
+    left_out: int,
+    paragraphs_per_s: float | None,
+    seed: int,
 ) -> Row:
     own = measured[method]
-    row: dict[str, str | int | float | bool | None] = {"method": method, "n": len(own.items)}
+    row: dict[str, str | int | float | bool | None] = {
+        "method": method,
+        "n": len(own.items),
+        "left_out": left_out,
+    }
     for k in (2, 5, 8):
         row[f"recall@{k}"] = _mean(own.each(partial(recall_at, k=k)))
     for k in (5, 8):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,6 +19,9 @@ from smartrag.memory import StoreView
 from smartrag.memory.graph import Graph
 from smartrag.settings import FocusSettings
 from smartrag.types import ChannelScores, Evidence, FloatArray, Passage, Plan, Question, Signals
+
+_GATE_PASSAGES = 8
+"""The gate looks at as many passages as it was fitted with, however many are asked for."""
 
 Embed = Callable[[str], FloatArray]
 """Turns a text into the encoder's vector, shape (d,)."""
@@ -37,22 +41,26 @@ def gather(
     graph = view.graph
     with _timed(seconds, "link"):
         found = links(question.text, graph)
-        named = {entity for link in found for entity in link.entities}
+        # A model's plan may name what the question only describes.
+        planned = plan.seeds if plan.source == "model" else ()
+        links_used = [*found, *(k for seed in planned for k in links(seed, graph))]
+        named = {entity for link in links_used for entity in link.entities}
     with _timed(seconds, "channels"):
         scored = relevance(view, question.text, question.vector)
-        started = start(graph, scored, found, settings)
+        started = start(graph, scored, links_used, settings)
     with _timed(seconds, "residual"):
         rest = _rest(question, plan, found, view, settings, embed)
+    wide = replace(settings, top_k=max(settings.top_k, _GATE_PASSAGES))
     with _timed(seconds, "hops"):
         first = _seeds(view, seeds(started, settings))
         hopped = hops(graph, first, scored.sentence_cosine, rest, named, settings)
-        ranked = rank(graph, scored, started, hopped, found, settings)
+        ranked = rank(graph, scored, started, hopped, links_used, wide)
     with _timed(seconds, "passages"):
         passages = _passages(view, ranked, scored, started, hopped, named, settings)
     measured = gate.signals(
         question.text,
         question.mentions,
-        [f"{p.label} {p.text}" for p in passages],
+        [f"{p.label} {p.text}" for p in passages[:_GATE_PASSAGES]],
         float(scored.cosine.max()),
         float(scored.sentence_cosine.max(initial=0.0)),
     )
@@ -60,7 +68,7 @@ def gather(
     return Evidence(
         question=question.text,
         plan=plan,
-        passages=passages,
+        passages=passages[: settings.top_k],
         linked=tuple(question.text[k.start : k.end] for k in found if k.outermost),
         signals=measured,
         confidence=sure,

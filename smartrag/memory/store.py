@@ -117,12 +117,21 @@ class Store:
             documents.insert_failed(self._connection, lens, document, reason)
 
     def forget(self, lens: str, name: str) -> None:
-        """Remove a document and exactly what only it supported; nothing of it stays in the file."""
+        """Remove a document and exactly what only it supported; nothing of it stays in the file.
+
+        Raises UnknownDocument.
+        """
+        with self.atomic():
+            self.remove(lens, name)
+            lexical.erase_traces(self._connection)
+        self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def remove(self, lens: str, name: str) -> None:
+        """`forget` for one of several: words may stay in the file until `erase_traces`."""
         with self.atomic():
             if not self._remove(lens, name):
                 raise _unknown(lens, name)
             self._count_up()
-        self.erase_traces()
 
     def rename(self, lens: str, old: str, new: str) -> None:
         """Give a document another name, whose own document goes; its paragraphs keep their ids.

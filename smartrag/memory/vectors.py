@@ -174,22 +174,16 @@ def _write(
 
 def _joined(parts: Sequence[VectorRows], dimension: int) -> VectorRows:
     if not parts:
-        none = Codes(np.empty((0, dimension), np.int8), np.empty(0, np.float32))
+        none = Codes.empty(dimension)
         return VectorRows(
             np.empty(0, np.int64), none, np.empty(0, np.int32), np.empty((0, 2), np.int32), none
         )
     return VectorRows(
         np.concatenate([p.owners for p in parts]),
-        _stacked([p.paragraphs for p in parts]),
+        Codes.concatenate([p.paragraphs for p in parts]),
         np.concatenate([p.sentence_counts for p in parts]),
         np.concatenate([p.sentence_spans for p in parts]),
-        _stacked([p.sentences for p in parts]),
-    )
-
-
-def _stacked(parts: Sequence[Codes]) -> Codes:
-    return Codes(
-        np.concatenate([p.codes for p in parts]), np.concatenate([p.scales for p in parts])
+        Codes.concatenate([p.sentences for p in parts]),
     )
 
 

@@ -1,7 +1,7 @@
 """One lens of a store as one moment saw it: all that retrieval may look at.
 
 A view holds the rows of its lens and nothing else, so no ranking code can reach another lens's
-content, whatever it does.
+content, whatever it does. (How rare a word is, BM25 counts over all lenses of the store.)
 """
 
 from __future__ import annotations
@@ -64,7 +64,11 @@ class StoreView:
         )
         ids = np.array([paragraph_id for (paragraph_id,) in found], dtype=np.int64)
         rows: list[int] = np.searchsorted(self.paragraph_ids, ids).tolist()
-        return [row for row in rows if row < len(self.paragraph_ids)]
+        last = len(self.paragraph_ids) - 1
+        # A paragraph written since the view was made is not in it.
+        return [
+            r for r, i in zip(rows, ids, strict=True) if r <= last and self.paragraph_ids[r] == i
+        ]
 
     def sentence_spans(self, row: int) -> tuple[tuple[int, int], ...]:
         """Sentence spans of a paragraph row."""

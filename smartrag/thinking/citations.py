@@ -16,11 +16,12 @@ _MOST_CITATIONS = 3
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """One kept sentence of a passage; its words include the passage's label."""
+    """One kept sentence of a passage: its own words, and those together with the label's."""
 
     passage: Passage
     start: int
     end: int
+    own: frozenset[str]
     words: frozenset[str]
     named: bool
 
@@ -52,8 +53,9 @@ def _sources(passages: Sequence[Passage], named: set[int]) -> Iterator[_Source]:
     for number, passage in enumerate(passages, start=1):
         for i in sorted(passage.kept):
             start, end = passage.sentences[i]
-            words = frozenset(_telling_words(f"{passage.label} {passage.text[start:end]}"))
-            yield _Source(passage, start, end, words, number in named)
+            own = frozenset(_telling_words(passage.text[start:end]))
+            label = frozenset(_telling_words(passage.label))
+            yield _Source(passage, start, end, own, own | label, number in named)
 
 
 def _telling_words(text: str) -> list[str]:
@@ -68,6 +70,8 @@ def _telling_words(text: str) -> list[str]:
 def _cover(words: Sequence[str], sources: Sequence[_Source]) -> tuple[Citation, ...]:
     """Greedy set cover of `words`; nothing when too much of them stays uncovered."""
     wanted, missing = set(words), set(words)
+    # A quote must hold something of the sentence itself, not only stand under the right title.
+    sources = [source for source in sources if source.own & wanted]
     chosen: list[_Source] = []
     while missing and len(chosen) < _MOST_CITATIONS:
         # Among equals, passages that the model named itself go first.
@@ -84,12 +88,16 @@ def _cover(words: Sequence[str], sources: Sequence[_Source]) -> tuple[Citation, 
 
 
 def _verbatim(answer: str, sources: Sequence[_Source]) -> Iterator[AnswerSentence]:
-    """The answer as a sentence of its own, cited from the first place where it stands."""
+    """The answer as a sentence of its own, cited from the first place where it stands.
+
+    A label is looked at only when no text holds the answer: what an article is about is often named
+    in its title alone.
+    """
     wanted = folded_words(answer)
-    for source in sources if wanted else ():
-        here = folded_words(source.passage.text[source.start : source.end])
-        label = folded_words(source.passage.label)
-        if _contains(here, wanted) or _contains(label, wanted):
+    texts = [(s, s.passage.text[s.start : s.end]) for s in sources]
+    labels = [(s, s.passage.label) for s in sources]
+    for source, where in [*texts, *labels] if wanted else ():
+        if _contains(folded_words(where), wanted):
             yield AnswerSentence(answer, (_cite(source),))
             return
 

@@ -46,7 +46,15 @@ class LlamaModel:
                 subject=str(path),
                 remedy="Check that it is a GGUF file, or fetch it again with: smartrag models pull",
             ) from error
-        self._template = _template(self._llama.metadata)
+        pieces = _pieces(self._llama.metadata)
+        if pieces is None:
+            self.close()
+            raise ModelError(
+                "its chat template cannot be used",
+                subject=str(path),
+                remedy="Choose another file of this model, or another model",
+            )
+        self._pieces = pieces
 
     def close(self) -> None:
         """Free the model's memory."""
@@ -106,19 +114,9 @@ class LlamaModel:
         Only the template's own marks become control tokens: a document that contains "<|im_end|>"
         cannot end the user's turn.
         """
-        rendered = self._template.render(
-            messages=[
-                {"role": "system", "content": _SYSTEM},
-                {"role": "user", "content": _USER},
-            ],
-            add_generation_prompt=True,
-            enable_thinking=False,  # reasoning models would spend the whole budget on it
-            bos_token="",
-            eos_token="",
-        )
         texts = {_SYSTEM: prompt.system, _USER: prompt.user}
         tokens: list[int] = []
-        for piece in re.split(f"({_SYSTEM}|{_USER})", rendered):
+        for piece in self._pieces:
             text = texts.get(piece, piece).encode("utf-8", "replace")
             ours = piece not in texts
             tokens += self._llama.tokenize(text, add_bos=ours and not tokens, special=ours)
@@ -139,12 +137,36 @@ def _library() -> Any:
     return llama_cpp
 
 
-def _template(metadata: Mapping[str, str]) -> Any:
-    """The chat template of the file; the plain ChatML one where it has none."""
+def _pieces(metadata: Mapping[str, str]) -> list[str] | None:
+    """The file's chat template, filled with marks and split at them; None when it cannot be used.
+
+    A file without a template gets the plain ChatML one. A template that knows no system role gets
+    both texts in the user's turn.
+    """
+    from jinja2 import TemplateError
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-    environment = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True)
-    return environment.from_string(metadata.get("tokenizer.chat_template", _PLAIN_CHAT))
+    environment = ImmutableSandboxedEnvironment(
+        trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols"]
+    )
+    apart = [{"role": "system", "content": _SYSTEM}, {"role": "user", "content": _USER}]
+    together = [{"role": "user", "content": f"{_SYSTEM}\n\n{_USER}"}]
+    for messages in (apart, together):
+        try:
+            template = environment.from_string(metadata.get("tokenizer.chat_template", _PLAIN_CHAT))
+            rendered = template.render(
+                messages=messages,
+                add_generation_prompt=True,
+                enable_thinking=False,  # reasoning models would spend the whole budget on it
+                bos_token="",
+                eos_token="",
+            )
+        except (TemplateError, TypeError):
+            continue
+        pieces = re.split(f"({_SYSTEM}|{_USER})", rendered)
+        if pieces.count(_SYSTEM) == pieces.count(_USER) == 1:
+            return pieces
+    return None
 
 
 def _free_cores() -> int:

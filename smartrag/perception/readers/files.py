@@ -67,42 +67,49 @@ def read(path: Path, name: str, settings: ReadSettings) -> Document:
     return document
 
 
-def find_files(paths: Sequence[Path]) -> Iterator[Path]:
+def _refuse(error: ReadError) -> None:
+    raise error
+
+
+def find_files(
+    paths: Sequence[Path], on_unlistable: Callable[[ReadError], None] = _refuse
+) -> Iterator[Path]:
     """Files as they are given; folders with all below them, sorted by name.
 
     In folders, hidden files, hidden folders, links to folders and files without a known suffix are
-    skipped. A path that does not exist is passed on, so that `read` says so. Raises ReadError for
-    a folder that cannot be listed: to skip it would look as if its files had been removed.
+    skipped. A path that does not exist is passed on, so that `read` says so. A folder that cannot
+    be listed is given to `on_unlistable` as an error, which is raised unless the caller goes on:
+    to skip the folder may look as if its files had been removed.
     """
     for path in paths:
         if _is_folder(path):
-            yield from _below(path)
+            yield from _below(path, on_unlistable)
         else:
             yield path
 
 
-def _below(folder: Path) -> Iterator[Path]:
+def _below(folder: Path, on_unlistable: Callable[[ReadError], None]) -> Iterator[Path]:
     waiting = [(folder, True)]
     while waiting:
         path, is_folder = waiting.pop()
         if is_folder:
-            # Reversed, since the last one is taken next.
-            waiting += sorted(_visible(path), reverse=True)
+            try:
+                # Reversed, since the last one is taken next.
+                waiting += sorted(_visible(path), reverse=True)
+            except OSError as error:
+                on_unlistable(_unreadable(str(path), error))
         elif path.suffix.lower() in SUFFIXES and not _is_folder(path):
             yield path
 
 
 def _visible(folder: Path) -> list[tuple[Path, bool]]:
     """What `folder` holds and is not hidden, each with whether it is a folder and not a link."""
-    try:
-        with os.scandir(folder) as entries:
-            return [
-                (folder / entry.name, entry.is_dir(follow_symlinks=False))
-                for entry in entries
-                if not entry.name.startswith(".")
-            ]
-    except OSError as error:
-        raise _unreadable(str(folder), error) from error
+    with os.scandir(folder) as entries:
+        return [
+            (folder / entry.name, entry.is_dir(follow_symlinks=False))
+            for entry in entries
+            if not entry.name.startswith(".")
+        ]
 
 
 def _is_folder(path: Path) -> bool:
