@@ -108,12 +108,12 @@ def sync(
     sources = {name_of(path): path for path in find_files([folder])}
     prefix = name_of(folder).rstrip("/") + "/"
     known = store.hashes(lens)
-    # A file that is there but that a folder's walk passes over was given by name: it stays.
-    gone = {
-        content: name
-        for name, content in known.items()
-        if name.startswith(prefix) and not os.path.lexists(name)
-    }
+
+    def is_gone(name: str) -> bool:
+        # A file that is there but that a folder's walk passes over was given by name: it stays.
+        return name.startswith(prefix) and name not in sources and not os.path.lexists(name)
+
+    gone = {content: name for name, content in known.items() if is_gone(name)}
     changed: list[Path] = []
     removed = False
     for path in sources.values():
@@ -129,7 +129,7 @@ def sync(
             changed.append(path)  # read again when its turn comes: a folder may not fit in memory
     yield from write((_read(path, settings) for path in changed), perception, store, lens)
     for document in store.listed(lens):
-        if document.name.startswith(prefix) and not os.path.lexists(document.name):
+        if is_gone(document.name):
             store.remove(lens, document.name)
             removed = True
             yield DocumentOutcome(document.name, "removed")

@@ -236,3 +236,24 @@ def test_documents_that_are_no_files_are_never_removed(memory: SmartRAG, folder:
     folder.mkdir()
     synced(memory, folder)
     assert [d.name for d in memory.documents()] == ["notes/of mine"]
+
+
+def test_a_file_that_was_given_by_name_and_is_no_document_of_the_folder_stays(
+    memory: SmartRAG, tmp_path: Path
+) -> None:
+    (tmp_path / "LICENSE").write_text("Anyone may read this.")
+    (tmp_path / "a.txt").write_text("Ada lives in Oslo.")
+    assert [o.outcome for o in memory.ingest([tmp_path / "LICENSE"])] == ["added"]
+    assert [o.outcome for o in memory.sync(tmp_path)] == ["added"]
+    assert len(memory.documents()) == 2
+
+
+def test_words_that_an_edit_took_out_leave_the_file(memory: SmartRAG, tmp_path: Path) -> None:
+    path = tmp_path / "note.txt"
+    path.write_text("The word is xylographquince.")
+    list(memory.sync(tmp_path))
+    path.write_text("The word is gone.")
+    assert [o.outcome for o in memory.sync(tmp_path)] == ["replaced"]
+    stored = memory.store.path
+    for file in (stored, stored.with_name(stored.name + "-wal")):
+        assert not file.exists() or b"xylographquince" not in file.read_bytes()
