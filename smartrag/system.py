@@ -148,6 +148,7 @@ class SmartRAG:
         if not evidence.sufficient:
             return Answer(question, "not_found", NOT_FOUND, (), evidence)
         seconds: dict[str, float] = {}
+        _timed(seconds, "load", lambda: self.model)  # apart: only the first question pays for it
         packed = _timed(seconds, "pack", lambda: self._pack(evidence))
         most_tokens = self.settings.thinking.answer_tokens
         answered = _timed(

@@ -79,7 +79,7 @@ def test_an_answer_comes_with_citations_that_resolve(
     assert citation.quote == "Its lighthouse was built in 1844 by Hanna Roos."
     assert texts["Torvik.md"][citation.start : citation.end] == citation.quote
     assert [c.role for c in found.calls] == ["answer"]
-    assert set(found.seconds) == {"read", "plan", "focus", "pack", "answer"}
+    assert set(found.seconds) == {"read", "plan", "focus", "load", "pack", "answer"}
     assert citation.quote in model.prompts[0].user
 
 
