@@ -19,7 +19,8 @@ _SYSTEM, _USER = "@@system@@", "@@user@@"
 """Stand for the two texts while the chat template is filled in."""
 _PLAIN_CHAT = (
     "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
-    "<|im_start|>assistant\n"
+    # In an expression, since jinja2 drops a line end at the end of a template.
+    "{{ '<|im_start|>assistant\n' }}"
 )
 
 
@@ -161,8 +162,8 @@ def _pieces(metadata: Mapping[str, str]) -> list[str] | None:
                 bos_token="",
                 eos_token="",
             )
-        except (TemplateError, TypeError):
-            continue
+        except (TemplateError, TypeError, ValueError, ArithmeticError, LookupError):
+            continue  # a template is a program of somebody else
         pieces = re.split(f"({_SYSTEM}|{_USER})", rendered)
         if pieces.count(_SYSTEM) == pieces.count(_USER) == 1:
             return pieces

@@ -140,3 +140,29 @@ def test_any_text_is_a_legal_question(filled: SmartRAG, question: str) -> None:
     assert found.question == question
     assert len(found.passages) == 8
     assert 0 <= found.confidence <= 1
+
+
+def test_a_models_plan_may_name_what_the_question_only_describes(
+    filled: SmartRAG, perception: Perception, settings: Settings
+) -> None:
+    asked = perception.ask("who directed that drama about a gardener?")
+    view = filled.store.view("default")
+    plain = gather(asked, plan_by_rules(asked), view, settings.focus, perception.embed)
+    assert "Mara Lindqvist" not in [p.label for p in plain.passages if p.stage == "linked"]
+    plan = Plan("model", ("Mara Lindqvist",))
+    named = gather(asked, plan, view, settings.focus, perception.embed)
+    assert "Mara Lindqvist" in [p.label for p in named.passages if p.stage == "linked"]
+
+
+@pytest.mark.parametrize("top_k", [1, 3, 8, 20])
+def test_the_gate_judges_alike_however_many_passages_are_asked_for(
+    filled: SmartRAG, perception: Perception, settings: Settings, top_k: int
+) -> None:
+    asked = perception.ask(DIRECTOR)
+    view = filled.store.view("default")
+    usual = filled.search(DIRECTOR)
+    focus = replace(settings.focus, top_k=top_k)
+    found = gather(asked, plan_by_rules(asked), view, focus, perception.embed)
+    assert (found.signals, found.confidence) == (usual.signals, usual.confidence)
+    assert labels(found)[:8] == labels(usual)[:top_k]
+    assert len(found.passages) <= top_k
