@@ -5,7 +5,8 @@ PYTHON ?= python3
 MODEL ?= qwen2.5-coder-1.5b
 
 BIN := .venv/bin
-SOURCES := pyproject.toml constraints.txt CMakeLists.txt $(wildcard kernels/*/*)
+SOURCES := pyproject.toml constraints.txt CMakeLists.txt \
+  $(wildcard kernels/include/* kernels/src/* kernels/src/*/*)
 
 # The vision part of llama.cpp is not used; leaving it out saves a third of the compile time.
 export CMAKE_ARGS ?= -DLLAVA_BUILD=OFF

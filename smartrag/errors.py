@@ -5,6 +5,7 @@
     ├── MissingExtra         an optional library is needed and not installed
     ├── ReadError            a file cannot be turned into a document
     ├── ModelError           a model file is missing, damaged or cannot be fetched
+    ├── KernelError          the compiled kernels cannot be built on this device
     ├── GenerationError      the language model failed while it was writing
     ├── DataError            a data set of the evaluation cannot be read
     └── StoreError           the store cannot be used as asked
@@ -71,6 +72,12 @@ class ModelError(SmartRAGError):
     """A model file is missing, damaged or cannot be fetched."""
 
     stage = "models"
+
+
+class KernelError(SmartRAGError):
+    """The compiled kernels cannot be built on this device; numpy goes on doing their work."""
+
+    stage = "kernels"
 
 
 class GenerationError(SmartRAGError):

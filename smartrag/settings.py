@@ -61,6 +61,12 @@ class FocusSettings:
     """Seed of rank r has weight r ** -seed_decay."""
     dense_weight: float = 0.5
     sentence_weight: float = 0.5
+    sentence_candidates: int = 200
+    """Paragraphs, best by lexical and dense relevance, whose sentences are scored."""
+    sketch_rows: int = 200_000
+    """From so many paragraphs on, 1-bit sketches choose which are compared exactly."""
+    sketch_candidates: int = 1024
+    """How many are compared exactly; `smartrag stats --recall` says what that finds."""
     link_weight: float = 1.0
     """Beside lexical relevance, which has weight 1."""
     nested_link: float = 0.35

@@ -13,7 +13,8 @@ from typing import TypeVar
 from smartrag import ingest as ingesting
 from smartrag import models
 from smartrag.errors import SettingsError
-from smartrag.focus import gather, pack
+from smartrag.focus.gather import gather
+from smartrag.focus.pack import pack
 from smartrag.memory import Store
 from smartrag.perception import CapitalisedSpans, Encoder, Perceiver, Perception
 from smartrag.settings import Settings
@@ -116,6 +117,14 @@ class SmartRAG:
     def stats(self) -> StoreStats:
         """Counts over the whole store."""
         return self.store.stats()
+
+    def sketch_recall(self) -> float:
+        """Which share of the true 10 nearest paragraphs two-stage search finds in this lens: 0 … 1.
+
+        Large lenses are searched in two stages (`focus.sketch_rows`), and
+        `focus.sketch_candidates` trades time for recall.
+        """
+        return self.store.view(self.lens).sketch_recall(self.settings.focus.sketch_candidates)
 
     def reembed(self) -> int:
         """Renew all vectors with the encoder of the settings; the number of paragraphs."""

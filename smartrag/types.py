@@ -330,7 +330,10 @@ class DocumentInfo:
 
 @dataclass(frozen=True, slots=True)
 class StoreStats:
-    """Counts of what a store holds; `file_bytes` includes the write-ahead log."""
+    """Counts of what a store holds; `file_bytes` includes the write-ahead log.
+
+    `sketch_recall` is None unless it was measured: see `SmartRAG.sketch_recall`.
+    """
 
     documents: int
     failed: int
@@ -342,3 +345,4 @@ class StoreStats:
     schema_version: int
     encoder: str
     lexical: str
+    sketch_recall: float | None = None

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from smartrag.cli import documents, questions
-from smartrag.cli.doctor import doctor
+from smartrag.cli.doctor import build_kernels, doctor
 from smartrag.cli.evaluate import evaluate_app
 from smartrag.cli.guard import Guarded
 from smartrag.cli.models import models_app
@@ -66,5 +66,6 @@ app.command("list")(documents.list_documents)
 app.command("stats")(documents.stats)
 app.command("reembed")(documents.reembed)
 app.command("doctor")(doctor)
+app.command("build-kernels")(build_kernels)
 app.add_typer(models_app, name="models")
 app.add_typer(evaluate_app, name="eval")

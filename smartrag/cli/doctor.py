@@ -77,6 +77,12 @@ def examine(options: Options) -> Iterator[Check]:
     yield from _store(options, settings)
 
 
+def build_kernels() -> None:
+    """Compile the kernels for this device, for which no wheel brings them (phones under Termux)."""
+    path = kernels.build()
+    results().print(Text(f"compiled ({kernels.isa()}): {path}"), highlight=False, soft_wrap=True)
+
+
 def show_checks(console: Console, checks: list[Check]) -> None:
     """One line for each check, and the remedy below it where there is one."""
     wide = max(len(check.name) for check in checks)
@@ -112,15 +118,18 @@ def _sqlite() -> Check:
 
 
 def _kernels() -> Check:
-    if (isa := kernels.isa()) != "reference":
+    try:
+        isa = kernels.isa()
+    except SmartRAGError as error:
+        return Check("kernels", "missing", error.problem, error.remedy)
+    if isa != "reference":
         return Check("kernels", "ok", f"compiled ({isa})")
     if reason := _native.unavailable_reason():
         return Check(
             "kernels",
             "fallback",
             f"numpy reference: {reason}",
-            "For speed, install a C++17 compiler and then: "
-            "pip install --force-reinstall --no-binary smartrag smartrag",
+            "For speed, install a C++17 compiler and then run: smartrag build-kernels",
         )
     return Check(
         "kernels", "fallback", "numpy reference: it was chosen", "Unset SMARTRAG_KERNELS for speed"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -92,11 +93,20 @@ def list_documents(context: typer.Context, as_json: Json = False) -> None:
         show_documents(results(), found, options.lens)
 
 
-def stats(context: typer.Context, as_json: Json = False) -> None:
+def stats(
+    context: typer.Context,
+    recall: Annotated[
+        bool,
+        typer.Option("--recall", help="Also measure what two-stage search finds in this lens."),
+    ] = False,
+    as_json: Json = False,
+) -> None:
     """Count what the store holds, over all lenses."""
     options = options_of(context)
     with options.to_read() as memory:
         counts = memory.stats()
+        if recall:
+            counts = replace(counts, sketch_recall=memory.sketch_recall())
     if as_json:
         print_json(counts)
     else:

@@ -82,6 +82,8 @@ def show_stats(console: Console, path: str, stats: StoreStats) -> None:
         "encoder": stats.encoder or "none yet",
         "full text": "FTS5" if stats.lexical == "fts5" else "scan (this SQLite has no FTS5)",
     }
+    if stats.sketch_recall is not None:
+        facts["two stages"] = f"find {stats.sketch_recall:.1%} of the 10 nearest paragraphs"
     for name, fact in facts.items():
         console.print(Text.assemble((f"{name:<12}", "bold"), fact))
 

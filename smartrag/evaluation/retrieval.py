@@ -26,7 +26,7 @@ from smartrag.evaluation.metrics import (
 from smartrag.evaluation.pools import PooledMemory, places
 from smartrag.evaluation.results import Row
 from smartrag.focus import gather
-from smartrag.focus.channels import relevance, unit_range
+from smartrag.focus.channels import Relevance, quantized, relevance, unit_range
 from smartrag.memory import StoreView
 from smartrag.system import SmartRAG
 from smartrag.text import content_words
@@ -86,13 +86,13 @@ def bm25(memory: SmartRAG, question: str) -> list[int]:
 def dense(memory: SmartRAG, question: str) -> list[int]:
     """Cosine of paragraph vectors alone."""
     view = memory.store.view(memory.lens)
-    return _best(view, relevance(view, question, memory.perception.embed(question)).cosine)
+    return _best(view, _relevance(memory, view, question).cosine)
 
 
 def fused(memory: SmartRAG, question: str) -> list[int]:
     """Minimum–maximum sum of both."""
     view = memory.store.view(memory.lens)
-    scored = relevance(view, question, memory.perception.embed(question))
+    scored = _relevance(memory, view, question)
     return _best(view, scored.lexical + unit_range(scored.cosine))
 
 
@@ -123,6 +123,11 @@ METHODS: Mapping[str, Ranker] = {
     "smartrag-no_hops": without_hops,
     "smartrag": smartrag,
 }
+
+
+def _relevance(memory: SmartRAG, view: StoreView, question: str) -> Relevance:
+    query = quantized(memory.perception.embed(question))
+    return relevance(view, question, query, memory.settings.focus)
 
 
 def _best(view: StoreView, scores: FloatArray) -> list[int]:

@@ -2,43 +2,115 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from smartrag.kernels import quantize, scan
+from smartrag.kernels import Codes, quantize, scan, scan_sketched
 from smartrag.memory import StoreView
+from smartrag.settings import FocusSettings
 from smartrag.text import content_words
 from smartrag.types import FloatArray
 
 
 @dataclass(frozen=True, slots=True)
 class Relevance:
-    """How well n paragraphs and their m sentences match one text.
+    """How well n paragraphs match one text.
 
-    `lexical`, `dense` and `sentence` are float32[n] in 0 … 1 (minimum and maximum over the view);
-    `cosine` (float32[n]) and `sentence_cosine` (float32[m]) are the raw cosines behind them.
+    `lexical` and `dense` are float32[n] in 0 … 1 (minimum and maximum over the view); `cosine`,
+    float32[n], is what `dense` was made of.
     """
 
     lexical: FloatArray
     dense: FloatArray
-    sentence: FloatArray
     cosine: FloatArray
-    sentence_cosine: FloatArray
 
 
-def relevance(view: StoreView, text: str, vector: FloatArray) -> Relevance:
-    """Score every paragraph of `view`, which must not be empty."""
-    query = quantize(vector[np.newaxis])
-    cosine = scan(view.vectors.paragraphs, query)
-    sentence_cosine = scan(view.vectors.sentences, query)
+def relevance(view: StoreView, text: str, query: Codes, settings: FocusSettings) -> Relevance:
+    """Score every paragraph of `view`, which must not be empty, for a text and its vector."""
+    cosine = cosines(view, query, settings)
     return Relevance(
         lexical=unit_range(view.lexical(content_words(text))),
         dense=unit_range(cosine),
-        sentence=unit_range(_best_of_each(sentence_cosine, view, cosine)),
         cosine=cosine,
-        sentence_cosine=sentence_cosine,
     )
+
+
+def cosines(view: StoreView, query: Codes, settings: FocusSettings) -> FloatArray:
+    """The cosine of every paragraph, float32[n]; in a large view exact for the nearest only."""
+    codes = view.vectors.paragraphs
+    if len(codes) >= settings.sketch_rows:
+        return scan_sketched(codes, view.sketches(), query, settings.sketch_candidates)
+    exact: FloatArray = scan(codes, query)[0]
+    return exact
+
+
+def quantized(vector: FloatArray) -> Codes:
+    """The encoder's vector, shape (d,), as a query of one row."""
+    return quantize(vector[np.newaxis])
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceCosines:
+    """Cosines of single sentences with the question, for the paragraphs that are looked at.
+
+    Sentences are most of a store's vectors, so they are read and scored for the best few hundred
+    paragraphs only, and for others when somebody asks.
+    """
+
+    view: StoreView
+    query: Codes
+    _known: dict[int, FloatArray] = field(default_factory=dict, repr=False)
+
+    def of(self, rows: Sequence[int]) -> list[FloatArray]:
+        """For each paragraph row the cosines of its sentences, float32[sentences of the row]."""
+        unknown = [row for row in rows if row not in self._known]
+        for row in unknown:
+            # What a paragraph deleted since the view was made would score; it is not shown.
+            n_sentences = len(self.view.sentence_spans(row))
+            self._known[row] = np.zeros(n_sentences, np.float32)
+        found = {
+            row: codes for row, codes in self.view.sentence_codes(unknown).items() if len(codes)
+        }
+        if found:
+            [cosines] = scan(Codes.concatenate(list(found.values())), self.query)
+            ends = np.cumsum([len(codes) for codes in found.values()])
+            self._known.update(zip(found, np.split(cosines, ends[:-1]), strict=True))
+        return [self._known[row] for row in rows]
+
+    def best(self) -> float:
+        """The highest cosine of all sentences scored so far; 0 if there are none."""
+        return max((float(c.max()) for c in self._known.values() if len(c)), default=0.0)
+
+
+def sentence_channel(
+    scored: Relevance, sentences: SentenceCosines, settings: FocusSettings
+) -> FloatArray:
+    """The best sentence of each paragraph, float32[n] in 0 … 1.
+
+    It is looked for in the paragraphs that lexical and dense relevance rank highest; all others,
+    and a paragraph without a sentence, keep their own cosine.
+    """
+    fused = scored.lexical + settings.dense_weight * scored.dense
+    candidates = highest(fused, settings.sentence_candidates)
+    best = scored.cosine.copy()
+    for row, cosines in zip(candidates, sentences.of(candidates), strict=True):
+        if len(cosines):
+            best[row] = cosines.max()
+    return unit_range(best)
+
+
+def highest(scores: FloatArray, k: int) -> list[int]:
+    """The rows of the k highest scores, best first; ties go to the lower row."""
+    if k < len(scores):
+        # Everything that reaches the k-th score, so that ties are decided below and not by chance.
+        kth = np.partition(scores, len(scores) - k)[len(scores) - k]
+        rows = np.flatnonzero(scores >= kth)
+    else:
+        rows = np.arange(len(scores))
+    best: list[int] = rows[np.argsort(-scores[rows], kind="stable")][:k].tolist()
+    return best
 
 
 def unit_range(scores: FloatArray) -> FloatArray:
@@ -48,15 +120,3 @@ def unit_range(scores: FloatArray) -> FloatArray:
         return np.zeros_like(scores)
     stretched: FloatArray = (scores - low) / (high - low)
     return stretched
-
-
-def _best_of_each(
-    of_sentences: FloatArray, view: StoreView, of_paragraphs: FloatArray
-) -> FloatArray:
-    """The best sentence of each paragraph; one without a sentence keeps its own cosine."""
-    best = of_paragraphs.copy()
-    firsts = view.graph.first_sentence
-    filled = np.flatnonzero(firsts[:-1] < firsts[1:])
-    if len(filled):
-        best[filled] = np.maximum.reduceat(of_sentences, firsts[filled])
-    return best

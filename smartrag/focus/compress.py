@@ -21,12 +21,13 @@ _LEAD, _BRIDGE, _LINKED = 0.10, 0.15, 0.10
 def telling_sentences(
     view: StoreView,
     rows: Sequence[int],
-    sentence_cosine: FloatArray,
+    cosines: Sequence[FloatArray],
     named: set[int],
     settings: FocusSettings,
 ) -> list[tuple[int, ...]]:
     """For each passage, ranked best first, the sentences to keep, most telling first.
 
+    `cosines` are those of each passage's sentences with the question.
     A sentence counts by its cosine with the question, more when it leads its passage, when it
     mentions what another retrieved passage is about (a bridge) and when it mentions what the
     question names.
@@ -34,19 +35,18 @@ def telling_sentences(
     graph = view.graph
     subjects = [set(graph.about.of(row).tolist()) for row in rows]
     kept = []
-    for rank, row in enumerate(rows):
+    for rank, (row, of_sentences) in enumerate(zip(rows, cosines, strict=True)):
         n_kept = (
             settings.sentences_per_passage[rank]
             if rank < len(settings.sentences_per_passage)
             else 0
         )
         bridges = set().union(*(s for i, s in enumerate(subjects) if i != rank)) - subjects[rank]
-        first, stop = graph.first_sentence[row : row + 2].tolist()
-        scores = sentence_cosine[first:stop].copy()
-        for x in range(first, stop):
-            mentioned = set(graph.entities_in.of(x).tolist())
-            scores[x - first] += (
-                _LEAD * (x == first)
+        scores = of_sentences.copy()
+        for x in range(len(scores)):
+            mentioned = set(graph.entities_in.of(graph.first_sentence[row] + x).tolist())
+            scores[x] += (
+                _LEAD * (x == 0)
                 + _BRIDGE * bool(mentioned & bridges)
                 + _LINKED * bool(mentioned & named)
             )

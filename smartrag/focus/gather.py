@@ -10,7 +10,13 @@ from dataclasses import replace
 import numpy as np
 
 from smartrag.focus import confidence as gate
-from smartrag.focus.channels import Relevance, relevance
+from smartrag.focus.channels import (
+    Relevance,
+    SentenceCosines,
+    quantized,
+    relevance,
+    sentence_channel,
+)
 from smartrag.focus.compress import telling_sentences
 from smartrag.focus.hops import Hops, Seed, hops
 from smartrag.focus.linking import Link, links, named_in, residual
@@ -46,23 +52,30 @@ def gather(
         links_used = [*found, *(k for seed in planned for k in links(seed, graph))]
         named = {entity for link in links_used for entity in link.entities}
     with _timed(seconds, "channels"):
-        scored = relevance(view, question.text, question.vector)
-        started = start(graph, scored, links_used, settings)
+        query = quantized(question.vector)
+        scored = relevance(view, question.text, query, settings)
+    with _timed(seconds, "sentences"):
+        sentences = SentenceCosines(view, query)
+        channel = sentence_channel(scored, sentences, settings)
+        started = start(graph, scored, channel, links_used, settings)
     with _timed(seconds, "residual"):
         rest = _rest(question, plan, found, view, settings, embed)
     wide = replace(settings, top_k=max(settings.top_k, _GATE_PASSAGES))
     with _timed(seconds, "hops"):
-        first = _seeds(view, seeds(started, settings))
-        hopped = hops(graph, first, scored.sentence_cosine, rest, named, settings)
+        first = _seeds(view, seeds(started, settings), sentences)
+        typical = float(np.median(scored.cosine))
+        hopped = hops(graph, first, typical, sentences.best(), rest, named, settings)
         ranked = rank(graph, scored, started, hopped, links_used, wide)
     with _timed(seconds, "passages"):
-        passages = _passages(view, ranked, scored, started, hopped, named, settings)
+        passages = _passages(
+            view, ranked, scored, channel, started, hopped, sentences, named, settings
+        )
     measured = gate.signals(
         question.text,
         question.mentions,
         [f"{p.label} {p.text}" for p in passages[:_GATE_PASSAGES]],
         float(scored.cosine.max()),
-        float(scored.sentence_cosine.max(initial=0.0)),
+        sentences.best(),
     )
     sure = gate.confidence(measured)
     return Evidence(
@@ -96,20 +109,21 @@ def _rest(
         phrases = [rest] if rest != question.text else []
     best: FloatArray | None = None
     for phrase in phrases:
-        scored = relevance(view, phrase, embed(phrase))
+        scored = relevance(view, phrase, quantized(embed(phrase)), settings)
         fits = settings.residual_lexical * scored.lexical + settings.residual_dense * scored.dense
         best = fits if best is None else np.maximum(best, fits)
     return best
 
 
-def _seeds(view: StoreView, rows: Sequence[int]) -> list[Seed]:
+def _seeds(view: StoreView, rows: Sequence[int], sentences: SentenceCosines) -> list[Seed]:
     """The seeds with what their sentences mention: what perception saw, and every stored name.
 
     A name may have become known only after the seed was written, and may be one that the detector
     does not see, such as *The Last of Us*; so the text is read once more against all names.
     """
     found = []
-    for row, paragraph in view.fetch(rows).items():
+    there = view.fetch(rows)
+    for (row, paragraph), cosines in zip(there.items(), sentences.of(list(there)), strict=True):
         first = int(view.graph.first_sentence[row])
         mentioned = tuple(
             tuple(
@@ -120,7 +134,7 @@ def _seeds(view: StoreView, rows: Sequence[int]) -> list[Seed]:
             )
             for i, (start, end) in enumerate(view.sentence_spans(row))
         )
-        found.append(Seed(row, mentioned))
+        found.append(Seed(row, mentioned, cosines))
     return found
 
 
@@ -128,17 +142,19 @@ def _passages(
     view: StoreView,
     ranked: Sequence[Ranked],
     scored: Relevance,
+    channel: FloatArray,
     started: Start,
     hopped: Hops,
+    sentences: SentenceCosines,
     named: set[int],
     settings: FocusSettings,
 ) -> tuple[Passage, ...]:
     stored = view.fetch([r.row for r in ranked])
     there = [r for r in ranked if r.row in stored]
     rows = [r.row for r in there]
-    kept = telling_sentences(view, rows, scored.sentence_cosine, named, settings)
+    kept = telling_sentences(view, rows, sentences.of(rows), named, settings)
     passages = []
-    for r, sentences in zip(there, kept, strict=True):
+    for r, telling in zip(there, kept, strict=True):
         paragraph = stored[r.row]
         passages.append(
             Passage(
@@ -151,13 +167,13 @@ def _passages(
                 end=paragraph.end,
                 text=paragraph.text,
                 sentences=view.sentence_spans(r.row),
-                kept=sentences,
+                kept=telling,
                 stage=r.stage,
                 score=r.score,
                 channels=ChannelScores(
                     lexical=float(scored.lexical[r.row]),
                     dense=float(scored.dense[r.row]),
-                    sentence=float(scored.sentence[r.row]),
+                    sentence=float(channel[r.row]),
                     link=float(started.link[r.row]),
                     hops=float(hopped.scores[r.row]),
                 ),

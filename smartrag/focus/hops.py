@@ -41,10 +41,15 @@ class Hops:
 
 @dataclass(frozen=True, slots=True)
 class Seed:
-    """A passage from which hops start; `mentioned` are the entities in each of its sentences."""
+    """A passage from which hops start.
+
+    `mentioned` are the entities in each of its sentences, `cosines` (float32, one a sentence) say
+    how much the sentences are like the question.
+    """
 
     row: int
     mentioned: tuple[tuple[int, ...], ...]
+    cosines: FloatArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +62,18 @@ class _Activation:
 def hops(
     graph: Graph,
     seeds: Sequence[Seed],
-    sentence_cosine: FloatArray,
+    typical: float,
+    best_sentence: float,
     rest: FloatArray | None,
     named: set[int],
     settings: FocusSettings,
 ) -> Hops:
     """Score all passages by one hop from `seeds`, best first.
 
-    `rest` (float32[n], 0 … 1) says how well each passage answers the rest of the question; None
-    when nothing was cut out of it, and then R is left out. `named` are entities of the question.
+    `typical` is the cosine of an average passage with the question, `best_sentence` that of the
+    sentence most like it; between the two a mention gains weight. `rest` (float32[n], 0 … 1) says
+    how well each passage answers the rest of the question; None when nothing was cut out of it, and
+    then R is left out. `named` are entities of the question.
     """
     n = graph.n_paragraphs
     best = {kind: np.zeros(n, dtype=np.float32) for kind in ("F", "B", "C", "R")}
@@ -83,7 +91,8 @@ def hops(
         via_entity[rows[stronger]], via_seed[rows[stronger]] = a.entity, a.seed
 
     weights = (np.arange(len(seeds)) + 1.0) ** -settings.seed_decay
-    for a in _mentioned(graph, seeds, weights, _on_topic(sentence_cosine, settings)):
+    on_topic = [_on_topic(seed.cosines, typical, best_sentence, settings) for seed in seeds]
+    for a in _mentioned(graph, seeds, weights, on_topic):
         rows, about = graph.described_by.weighted(a.entity)
         raise_to("F", settings.forward_weight, rows, a.strength * about, a)
         frequency = int(graph.frequency[a.entity])
@@ -109,26 +118,26 @@ def hops(
     return Hops(scores.astype(np.float32), via_entity, via_seed)
 
 
-def _on_topic(sentence_cosine: FloatArray, settings: FocusSettings) -> FloatArray:
-    """r(x): `off_topic` up to the median sentence, 1 for the one most like the question."""
-    low, high = np.median(sentence_cosine), sentence_cosine.max()
-    if high <= low:
-        return np.ones_like(sentence_cosine)
-    likeness = np.clip((sentence_cosine - low) / (high - low), 0, 1)
-    floor = np.float32(settings.off_topic)
-    weight: FloatArray = floor + (1 - floor) * likeness
+def _on_topic(
+    cosines: FloatArray, typical: float, best_sentence: float, settings: FocusSettings
+) -> FloatArray:
+    """r(x): `off_topic` up to the typical cosine, 1 for the sentence most like the question."""
+    if best_sentence <= typical:
+        return np.ones_like(cosines)
+    likeness = np.clip((cosines - typical) / (best_sentence - typical), 0, 1)
+    weight: FloatArray = settings.off_topic + (1 - settings.off_topic) * likeness
     return weight
 
 
 def _mentioned(
-    graph: Graph, seeds: Sequence[Seed], weights: FloatArray, on_topic: FloatArray
+    graph: Graph, seeds: Sequence[Seed], weights: FloatArray, on_topic: Sequence[FloatArray]
 ) -> list[_Activation]:
     """The strongest activation of each entity that a seed mentions."""
     found: dict[int, _Activation] = {}
-    for seed, weight in zip(seeds, weights, strict=True):
-        for x, entities in enumerate(seed.mentioned, start=int(graph.first_sentence[seed.row])):
+    for seed, weight, topical in zip(seeds, weights, on_topic, strict=True):
+        for entities, r in zip(seed.mentioned, topical, strict=True):
             for entity in entities:
-                strength = float(weight * on_topic[x] * graph.rarity[entity])
+                strength = float(weight * r * graph.rarity[entity])
                 if entity not in found or found[entity].strength < strength:
                     found[entity] = _Activation(entity, strength, seed.row)
     return list(found.values())

@@ -39,12 +39,16 @@ class Ranked:
     score: float
 
 
-def start(graph: Graph, scored: Relevance, found: Sequence[Link], settings: FocusSettings) -> Start:
+def start(
+    graph: Graph,
+    scored: Relevance,
+    sentence: FloatArray,
+    found: Sequence[Link],
+    settings: FocusSettings,
+) -> Start:
     """Lexical, dense and sentence relevance, plus a bonus for what the question names."""
     fused = (
-        scored.lexical
-        + settings.dense_weight * scored.dense
-        + settings.sentence_weight * scored.sentence
+        scored.lexical + settings.dense_weight * scored.dense + settings.sentence_weight * sentence
     )
     link = np.zeros_like(fused)
     for k in found:

@@ -54,6 +54,11 @@ class Connection:
         with self.translated():
             return self._sql.execute(statement, values).fetchall()
 
+    def each(self, statement: str, values: tuple[object, ...] = ()) -> Iterator[tuple[Any, ...]]:
+        """The rows of a query one by one, where all at once would need much memory."""
+        with self.translated():
+            yield from self._sql.execute(statement, values)
+
     @contextmanager
     def atomic(self) -> Iterator[None]:
         """One write transaction: all of it or nothing. Inside another one it is part of that."""

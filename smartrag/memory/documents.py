@@ -31,7 +31,6 @@ def insert(
     lens: str,
     document: Document,
     batches: Iterable[Sequence[Observation]],
-    dimension: int,
 ) -> int:
     """Write an indexed document with all that was observed in it; the number of its paragraphs."""
     lens_row = _lens_row(connection, lens)
@@ -42,13 +41,12 @@ def insert(
             continue
         paragraph_ids = [_insert_paragraph(connection, document_id, o.paragraph) for o in seen]
         entities.write(connection, paragraph_ids, seen)
-        rows = vectors.quantized(
-            paragraph_ids,
+        vectors.write(
+            *(connection, lens_row, paragraph_ids),
             np.stack([o.vector for o in seen]),
             [o.sentences for o in seen],
             [o.sentence_vectors for o in seen],
         )
-        vectors.append(connection, lens_row, rows, dimension)
         written += len(seen)
     return written
 

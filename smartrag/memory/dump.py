@@ -66,16 +66,14 @@ def _vector_lines(connection: Connection, dimension: int) -> Iterator[str]:
     }
     for (lens,) in connection.rows("SELECT id FROM lenses"):
         rows = vectors.load(connection, lens, dimension)
+        of_sentences = dict(vectors.of_sentences(connection, rows.owners.tolist(), dimension))
         first = 0
         for row, owner in enumerate(rows.owners.tolist()):
             stop = first + int(rows.sentence_counts[row])
             digest = hashlib.sha256()
-            for codes, span in (
-                (rows.paragraphs, slice(row, row + 1)),
-                (rows.sentences, slice(first, stop)),
-            ):
-                digest.update(codes.codes[span].tobytes())
-                digest.update(codes.scales[span].tobytes())
+            for codes in (rows.paragraphs.rows(slice(row, row + 1)), of_sentences[owner]):
+                digest.update(codes.codes.tobytes())
+                digest.update(codes.scales.tobytes())
             digest.update(rows.sentence_spans[first:stop].tobytes())
             yield f"vector {places[owner]!r} {digest.hexdigest()}"
             first = stop

@@ -103,7 +103,7 @@ class Store:
         with self.atomic():
             self._check_encoder()
             replaced = "indexed" in self._remove(lens, document.name)
-            written = documents.insert(self._connection, lens, document, batches, self._dimension)
+            written = documents.insert(self._connection, lens, document, batches)
             self._count_up()
         return DocumentOutcome(document.name, "replaced" if replaced else "added", written)
 
@@ -168,11 +168,13 @@ class Store:
         with self.atomic():
             self._connection.execute("UPDATE paragraphs SET block_id = NULL")
             self._connection.execute("DELETE FROM vector_blocks")
+            self._connection.execute("DELETE FROM sentence_vectors")
             for lens, ids, paragraph_vectors, spans, sentence_vectors in batches:
                 lens_row = documents.lens_id(self._connection, lens)
                 assert lens_row is not None
-                rows = vectors.quantized(ids, paragraph_vectors, spans, sentence_vectors)
-                vectors.append(self._connection, lens_row, rows, dimension)
+                vectors.write(
+                    *(self._connection, lens_row, ids, paragraph_vectors, spans, sentence_vectors)
+                )
             self._set_encoder(name, dimension, sha256)
             self._count_up()
         self._encoder = (name, dimension, sha256)

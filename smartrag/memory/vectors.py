@@ -1,8 +1,12 @@
-"""INT8 vectors in blocks: written a block at a time, read as whole matrices."""
+"""INT8 vectors: those of paragraphs in blocks, read as one matrix; those of sentences one by one.
+
+A question looks at every paragraph's vector, so they come from the file in blocks. Of the sentence
+vectors, four fifths of all, it needs those of a few hundred paragraphs.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,30 +20,29 @@ from smartrag.types import FloatArray
 BLOCK_ROWS = 64
 """Paragraphs in a block: a block of 384 dimensions is 24 kB, and appending rewrites at most one."""
 
+_VALUES_AT_ONCE = 500
+"""SQLite limits the number of values in a statement; very old releases to 999."""
+
 
 @dataclass(frozen=True, slots=True)
 class VectorRows:
-    """Vectors of n paragraphs and of their m sentences, in the order of `owners`.
+    """Vectors of n paragraphs, in the order of `owners`, and where their m sentences stand.
 
-    owners int64[n]; paragraphs (n, d); sentence_counts int32[n]; sentence_spans int32[m, 2];
-    sentences (m, d).
+    owners int64[n]; paragraphs (n, d); sentence_counts int32[n]; sentence_spans int32[m, 2].
     """
 
     owners: NDArray[np.int64]
     paragraphs: Codes
     sentence_counts: NDArray[np.int32]
     sentence_spans: NDArray[np.int32]
-    sentences: Codes
 
     def select(self, keep: NDArray[np.bool_]) -> VectorRows:
         """The rows where `keep` (bool[n]) is true."""
-        of_sentence = np.repeat(keep, self.sentence_counts)
         return VectorRows(
             self.owners[keep],
-            Codes(self.paragraphs.codes[keep], self.paragraphs.scales[keep]),
+            self.paragraphs.rows(keep),
             self.sentence_counts[keep],
-            self.sentence_spans[of_sentence],
-            Codes(self.sentences.codes[of_sentence], self.sentences.scales[of_sentence]),
+            self.sentence_spans[np.repeat(keep, self.sentence_counts)],
         )
 
 
@@ -49,24 +52,34 @@ VectorBatch = tuple[
 """Lens, paragraph ids, their vectors, their sentence spans, their sentences' vectors."""
 
 
-def quantized(
+def write(
+    connection: Connection,
+    lens_id: int,
     owners: Sequence[int],
     vectors: FloatArray,
     spans: Sequence[tuple[tuple[int, int], ...]],
     sentence_vectors: Sequence[FloatArray],
-) -> VectorRows:
-    """Rows ready to be written: float32 vectors of unit length become INT8 codes."""
+) -> None:
+    """Write the vectors of new paragraphs and of their sentences; float32 of unit length."""
     flat = [span for of_paragraph in spans for span in of_paragraph]
-    return VectorRows(
+    rows = VectorRows(
         np.array(owners, dtype=np.int64),
         quantize(vectors),
         np.array([len(s) for s in spans], dtype=np.int32),
         np.array(flat, dtype=np.int32).reshape(-1, 2),
-        quantize(np.concatenate([vectors[:0], *sentence_vectors])),
+    )
+    _append(connection, lens_id, rows)
+    of_sentences = [quantize(of_paragraph) for of_paragraph in sentence_vectors]
+    connection.execute_many(
+        "INSERT OR REPLACE INTO sentence_vectors VALUES (?, ?, ?)",
+        [
+            (owner, codes.codes.tobytes(), codes.scales.tobytes())
+            for owner, codes in zip(owners, of_sentences, strict=True)
+        ],
     )
 
 
-def append(connection: Connection, lens_id: int, rows: VectorRows, dimension: int) -> None:
+def _append(connection: Connection, lens_id: int, rows: VectorRows) -> None:
     """Write `rows` behind the lens's last block, which is filled up first."""
     last = connection.rows(
         "SELECT id, length(owners) FROM vector_blocks WHERE lens_id = ? ORDER BY id DESC LIMIT 1",
@@ -75,10 +88,8 @@ def append(connection: Connection, lens_id: int, rows: VectorRows, dimension: in
     position = 0
     if last and (room := BLOCK_ROWS - last[0][1] // 8) > 0:
         (block_id, _), position = last[0], min(room, len(rows.owners))
-        filled = _joined(
-            [_read(connection, block_id, dimension), _slice(rows, 0, position)], dimension
-        )
-        _write(connection, lens_id, block_id, filled)
+        block = _read(connection, block_id, rows.paragraphs.dim)
+        _write(connection, lens_id, block_id, _joined([block, _slice(rows, 0, position)]))
     while position < len(rows.owners):
         _write(connection, lens_id, None, _slice(rows, position, position + BLOCK_ROWS))
         position += BLOCK_ROWS
@@ -109,17 +120,53 @@ def remove(connection: Connection, paragraph_ids: Sequence[int], dimension: int)
 
 
 def load(connection: Connection, lens_id: int, dimension: int) -> VectorRows:
-    """All vectors of a lens, in ascending order of the paragraph id."""
-    blocks = connection.rows(
-        f"SELECT {_COLUMNS} FROM vector_blocks WHERE lens_id = ? ORDER BY id", (lens_id,)
+    """All paragraph vectors of a lens, in ascending order of the paragraph id.
+
+    Each block is copied to its place as it comes from the file, so every page of the large matrix
+    is touched once; to fetch all blocks and join them took twice as long.
+    """
+    [(n, m)] = connection.rows(
+        """SELECT coalesce(sum(length(owners)), 0) / 8, coalesce(sum(length(sentence_spans)), 0) / 8
+             FROM vector_blocks WHERE lens_id = ?""",
+        (lens_id,),
     )
-    rows = _joined([_unpacked(block, dimension) for block in blocks], dimension)
+    rows = _room(n, m, dimension)
+    row = sentence = 0
+    for block in connection.each(
+        f"SELECT {_COLUMNS} FROM vector_blocks WHERE lens_id = ? ORDER BY id", (lens_id,)
+    ):
+        part = _unpacked(block, dimension)
+        here = slice(row, row := row + len(part.owners))
+        rows.owners[here] = part.owners
+        rows.paragraphs.codes[here] = part.paragraphs.codes
+        rows.paragraphs.scales[here] = part.paragraphs.scales
+        rows.sentence_counts[here] = part.sentence_counts
+        spans = slice(sentence, sentence := sentence + len(part.sentence_spans))
+        rows.sentence_spans[spans] = part.sentence_spans
     if np.all(rows.owners[:-1] < rows.owners[1:]):
         return rows
     return _reordered(rows, np.argsort(rows.owners, kind="stable"))
 
 
-_COLUMNS = "owners, codes, scales, sentence_counts, sentence_spans, sentence_codes, sentence_scales"
+def of_sentences(
+    connection: Connection, paragraph_ids: Sequence[int], dimension: int
+) -> Iterator[tuple[int, Codes]]:
+    """The sentence vectors of these paragraphs, those that are there, by paragraph id."""
+    for first in range(0, len(paragraph_ids), _VALUES_AT_ONCE):
+        ids = tuple(paragraph_ids[first : first + _VALUES_AT_ONCE])
+        for paragraph_id, codes, scales in connection.rows(
+            f"SELECT * FROM sentence_vectors WHERE paragraph_id IN ({_marks(ids)})", ids
+        ):
+            yield (
+                paragraph_id,
+                Codes(
+                    np.frombuffer(codes, dtype=np.int8).reshape(-1, dimension),
+                    np.frombuffer(scales, dtype=np.float32),
+                ),
+            )
+
+
+_COLUMNS = "owners, codes, scales, sentence_counts, sentence_spans"
 
 
 def _read(connection: Connection, block_id: int, dimension: int) -> VectorRows:
@@ -128,7 +175,7 @@ def _read(connection: Connection, block_id: int, dimension: int) -> VectorRows:
 
 
 def _unpacked(block: tuple[Any, ...], dimension: int) -> VectorRows:
-    owners, codes, scales, counts, spans, sentence_codes, sentence_scales = block
+    owners, codes, scales, counts, spans = block
     return VectorRows(
         np.frombuffer(owners, dtype=np.int64),
         Codes(
@@ -137,10 +184,6 @@ def _unpacked(block: tuple[Any, ...], dimension: int) -> VectorRows:
         ),
         np.frombuffer(counts, dtype=np.int32),
         np.frombuffer(spans, dtype=np.int32).reshape(-1, 2),
-        Codes(
-            np.frombuffer(sentence_codes, dtype=np.int8).reshape(-1, dimension),
-            np.frombuffer(sentence_scales, dtype=np.float32),
-        ),
     )
 
 
@@ -153,17 +196,15 @@ def _write(
         rows.paragraphs.scales.tobytes(),
         rows.sentence_counts.tobytes(),
         rows.sentence_spans.tobytes(),
-        rows.sentences.codes.tobytes(),
-        rows.sentences.scales.tobytes(),
     )
     if block_id is None:
         block_id = connection.execute(
-            f"INSERT INTO vector_blocks (lens_id, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            f"INSERT INTO vector_blocks (lens_id, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)",
             (lens_id, *blobs),
         ).lastrowid
     else:
         connection.execute(
-            f"UPDATE vector_blocks SET ({_COLUMNS}) = (?, ?, ?, ?, ?, ?, ?) WHERE id = ?",
+            f"UPDATE vector_blocks SET ({_COLUMNS}) = (?, ?, ?, ?, ?) WHERE id = ?",
             (*blobs, block_id),
         )
     connection.execute(
@@ -172,18 +213,22 @@ def _write(
     )
 
 
-def _joined(parts: Sequence[VectorRows], dimension: int) -> VectorRows:
-    if not parts:
-        none = Codes.empty(dimension)
-        return VectorRows(
-            np.empty(0, np.int64), none, np.empty(0, np.int32), np.empty((0, 2), np.int32), none
-        )
+def _room(n: int, m: int, dimension: int) -> VectorRows:
+    """Rows to be filled: n paragraphs with m sentences."""
+    return VectorRows(
+        np.empty(n, np.int64),
+        Codes(np.empty((n, dimension), np.int8), np.zeros(n, np.float32)),
+        np.empty(n, np.int32),
+        np.empty((m, 2), np.int32),
+    )
+
+
+def _joined(parts: Sequence[VectorRows]) -> VectorRows:
     return VectorRows(
         np.concatenate([p.owners for p in parts]),
         Codes.concatenate([p.paragraphs for p in parts]),
         np.concatenate([p.sentence_counts for p in parts]),
         np.concatenate([p.sentence_spans for p in parts]),
-        Codes.concatenate([p.sentences for p in parts]),
     )
 
 
@@ -199,12 +244,11 @@ def _reordered(rows: VectorRows, order: NDArray[np.int64]) -> VectorRows:
     )
     return VectorRows(
         rows.owners[order],
-        Codes(rows.paragraphs.codes[order], rows.paragraphs.scales[order]),
+        rows.paragraphs.rows(order),
         rows.sentence_counts[order],
         rows.sentence_spans[sentences],
-        Codes(rows.sentences.codes[sentences], rows.sentences.scales[sentences]),
     )
 
 
-def _marks(values: NDArray[np.int64]) -> str:
+def _marks(values: Sequence[int] | NDArray[np.int64]) -> str:
     return ", ".join("?" * len(values))

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from smartrag.kernels import Codes, Sketches, sketch, sketch_recall
 from smartrag.memory import graph as graph_arrays
 from smartrag.memory import lexical, vectors
 from smartrag.memory.connection import Connection
@@ -30,6 +31,22 @@ class StoreView:
     paragraph_ids: IntArray
     vectors: VectorRows
     graph: Graph
+    _sketches: list[Sketches] = field(default_factory=list, repr=False)
+
+    def sketches(self) -> Sketches:
+        """1-bit sketches of the paragraph vectors, made when they are first asked for."""
+        if not self._sketches:
+            self._sketches.append(sketch(self.vectors.paragraphs))
+        return self._sketches[0]
+
+    def sketch_recall(self, candidates: int, questions: int = 100) -> float:
+        """The share of the 10 nearest paragraphs among so many candidates: 0 … 1.
+
+        Evenly spaced paragraphs stand in for questions.
+        """
+        codes = self.vectors.paragraphs
+        asked = codes.rows(np.arange(0, len(codes), max(1, len(codes) // questions)))
+        return sketch_recall(codes, self.sketches(), asked, 10, candidates)
 
     def lexical(self, terms: Sequence[str]) -> FloatArray:
         """BM25 of every paragraph row for `terms`: float32[n], 0 where none of them occurs."""
@@ -69,6 +86,13 @@ class StoreView:
         return [
             r for r, i in zip(rows, ids, strict=True) if r <= last and self.paragraph_ids[r] == i
         ]
+
+    def sentence_codes(self, rows: Sequence[int]) -> dict[int, Codes]:
+        """The sentence vectors of these rows; one deleted since the view was made is left out."""
+        by_id = {int(self.paragraph_ids[row]): row for row in rows}
+        dimension = self.vectors.paragraphs.dim
+        found = vectors.of_sentences(self.connection, list(by_id), dimension)
+        return {by_id[paragraph_id]: codes for paragraph_id, codes in found}
 
     def sentence_spans(self, row: int) -> tuple[tuple[int, int], ...]:
         """Sentence spans of a paragraph row."""

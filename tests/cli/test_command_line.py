@@ -21,7 +21,9 @@ from smartrag.errors import SettingsError
 
 from .conftest import Run
 
-COMMANDS = {"ingest", "sync", "ask", "search", "forget", "list", "stats", "reembed", "doctor"}
+COMMANDS = {"ingest", "sync", "ask", "search", "forget", "list", "stats", "reembed", "doctor"} | {
+    "build-kernels"
+}
 MODEL_COMMANDS = {"list", "pull", "path", "verify", "remove"}
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from smartrag import kernels
 from smartrag.cli import doctor
-from smartrag.kernels import _native
+from smartrag.kernels import _build, _choice, _native
 
 from .conftest import Run
 
@@ -34,9 +34,36 @@ def test_a_bare_device(run: Run) -> None:
 def test_a_filled_store(run: Run, filled: Path) -> None:
     found = examined(run)
     assert found["store"]["state"] == "ok"
-    assert "schema 1, 3 documents, 0 failed, 3 paragraphs" in found["store"]["found"]
+    assert "schema 2, 3 documents, 0 failed, 3 paragraphs" in found["store"]["found"]
     # The fake encoder is not the one that the settings name.
     assert found["store's encoder"]["remedy"].endswith("smartrag reembed")
+
+
+def test_a_wrong_cap_on_the_kernels_is_reported_and_not_fatal(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_choice, "_chosen", None)
+    monkeypatch.setenv("SMARTRAG_KERNELS", "abacus")
+    found = examined(run)["kernels"]
+    assert found["state"] == "missing"
+    assert "abacus" in found["found"]
+    assert "avx2" in found["remedy"]
+
+
+def test_the_kernels_can_be_built(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernels, "build", lambda: Path("library.so"))
+    result = run("build-kernels")
+    assert result.exit_code == 0
+    assert result.stdout == f"compiled ({kernels.isa()}): library.so\n"
+
+
+def test_a_device_without_a_compiler_is_told_what_to_do(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_build, "compilers", list)
+    result = run("build-kernels")
+    assert result.exit_code == 1
+    assert "pkg install clang" in result.stderr
 
 
 def test_a_store_that_cannot_be_used(run: Run, tmp_path: Path) -> None:

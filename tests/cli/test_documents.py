@@ -120,6 +120,12 @@ def test_stats(run: Run, filled: Path) -> None:
     record = json.loads(run("stats", "--json").stdout)
     assert (record["documents"], record["failed"], record["encoder"]) == (3, 0, "hashing")
     assert "documents   3 (0 more failed)" in run("stats").stdout
+    assert record["sketch_recall"] is None
+
+
+def test_stats_measures_two_stage_search_when_asked(run: Run, filled: Path) -> None:
+    assert json.loads(run("stats", "--recall", "--json").stdout)["sketch_recall"] == 1
+    assert "two stages  find 100.0% of the 10 nearest paragraphs" in run("stats", "--recall").stdout
 
 
 def test_reembed_takes_another_encoder(

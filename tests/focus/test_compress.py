@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from types import SimpleNamespace
 from typing import cast
 
@@ -9,6 +10,7 @@ from smartrag.focus.compress import telling_sentences
 from smartrag.memory import StoreView
 from smartrag.memory.graph import Graph
 from smartrag.settings import FocusSettings
+from smartrag.types import FloatArray
 from tests.focus.graphs import f32, graph
 
 
@@ -20,12 +22,19 @@ def kept(
     of: Graph, rows: list[int], cosine: list[float], named: set[int], *counts: int
 ) -> list[tuple[int, ...]]:
     settings = FocusSettings(sentences_per_passage=counts)
-    return telling_sentences(view(of), rows, f32(*cosine), named, settings)
+    return telling_sentences(view(of), rows, shared_out(of, rows, cosine), named, settings)
+
+
+def shared_out(of: Graph, rows: Iterable[int], cosine: list[float]) -> list[FloatArray]:
+    """The cosines of each paragraph's sentences, from those of all sentences."""
+    firsts = of.first_sentence
+    return [f32(*cosine[firsts[row] : firsts[row + 1]]) for row in rows]
 
 
 def test_the_rank_of_a_passage_says_how_many_sentences_it_keeps() -> None:
     four = graph([], [[[]] * 4] * 6, [{}] * 6)
-    found = telling_sentences(view(four), range(6), f32(*[0.0] * 24), set(), FocusSettings())
+    cosines = shared_out(four, range(6), [0.0] * 24)
+    found = telling_sentences(view(four), range(6), cosines, set(), FocusSettings())
     assert [len(k) for k in found] == [3, 3, 2, 1, 1, 0]
 
 

@@ -66,7 +66,7 @@ def test_evidence_is_bounded_distinct_and_made_of_whole_sentences(filled: SmartR
         assert all(0 <= value <= 1 for value in channels)
     assert 0 < found.confidence < 1
     assert found.sufficient == (found.confidence >= 0.5)
-    assert set(found.seconds) == {"link", "channels", "residual", "hops", "passages"}
+    assert set(found.seconds) == {"link", "channels", "sentences", "residual", "hops", "passages"}
 
 
 def test_the_phrases_of_a_plan_lead_in_place_of_the_rest_of_the_question(

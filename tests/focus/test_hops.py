@@ -32,14 +32,18 @@ def scored(
     rest: NDArray[np.float32] | None = None,
     named: set[int] | None = None,
 ) -> Hops:
+    """Hops whose typical cosine is the median of `cosine`, which all sentences share out."""
     if cosine is None:
         cosine = np.ones(int(graph.first_sentence[-1]), dtype=np.float32)
-    return hops(graph, [seed(graph, row) for row in seeds], cosine, rest, named or set(), settings)
+    starts = [seed(graph, row, cosine) for row in seeds]
+    typical, best = float(np.median(cosine)), float(cosine.max())
+    return hops(graph, starts, typical, best, rest, named or set(), settings)
 
 
-def seed(graph: Graph, row: int) -> Seed:
-    sentences = range(int(graph.first_sentence[row]), int(graph.first_sentence[row + 1]))
-    return Seed(row, tuple(tuple(graph.entities_in.of(x).tolist()) for x in sentences))
+def seed(graph: Graph, row: int, cosine: NDArray[np.float32]) -> Seed:
+    first, stop = graph.first_sentence[row : row + 2].tolist()
+    mentioned = tuple(tuple(graph.entities_in.of(x).tolist()) for x in range(first, stop))
+    return Seed(row, mentioned, cosine[first:stop])
 
 
 # --- forward --------------------------------------------------------------------------------------

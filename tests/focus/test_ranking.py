@@ -13,19 +13,27 @@ from smartrag.focus.channels import Relevance, unit_range
 from smartrag.focus.hops import Hops
 from smartrag.focus.linking import Link
 from smartrag.focus.ranking import Ranked, Start, rank, seeds, start
+from smartrag.memory.graph import Graph
 from smartrag.settings import FocusSettings
 from tests.focus.graphs import f32, graph
 
 SETTINGS = FocusSettings(top_k=4, seeds=2, linked_slots=2, dense_slots=1)
 
 
-def relevance(
-    lexical: Sequence[float], dense: Sequence[float] = (), sentence: Sequence[float] = ()
-) -> Relevance:
-    none = [0.0] * len(lexical)
-    return Relevance(
-        f32(*lexical), f32(*(dense or none)), f32(*(sentence or none)), f32(*(dense or none)), f32()
-    )
+def relevance(lexical: Sequence[float], dense: Sequence[float] = ()) -> Relevance:
+    dense = dense or [0.0] * len(lexical)
+    return Relevance(f32(*lexical), f32(*dense), f32(*dense))
+
+
+def begun(
+    of: Graph,
+    scored: Relevance,
+    found: Sequence[Link],
+    settings: FocusSettings,
+    sentence: Sequence[float] = (),
+) -> Start:
+    channel = f32(*sentence) if sentence else np.zeros_like(scored.lexical)
+    return start(of, scored, channel, found, settings)
 
 
 def hopped(*scores: float) -> Hops:
@@ -41,7 +49,7 @@ def ordered(
 ) -> list[Ranked]:
     bare = graph([], [[]] * len(lexical), [{}] * len(lexical))
     scored = relevance(lexical, dense)
-    started = start(bare, scored, [], settings)
+    started = begun(bare, scored, [], settings)
     return rank(bare, scored, started, None if hop is None else hopped(*hop), [], settings)
 
 
@@ -68,9 +76,9 @@ def test_the_unit_range_keeps_the_order(values: list[float]) -> None:
 # --- start ----------------------------------------------------------------------------------------
 def test_the_start_score_adds_the_channels_and_the_links() -> None:
     film = graph(["oslo"], [[], []], [{0: 0.5}, {}], rarity=[0.8])
-    scored = relevance([1.0, 0.2], [0.0, 1.0], [0.4, 0.6])
+    scored = relevance([1.0, 0.2], [0.0, 1.0])
     link = Link(0, 4, (0,), 0.4, outermost=True)
-    started = start(film, scored, [link], SETTINGS)
+    started = begun(film, scored, [link], SETTINGS, [0.4, 0.6])
     assert started.fused == pytest.approx([1.0 + 0.5 * 0.4, 0.2 + 0.5 * 1.0 + 0.5 * 0.6])
     assert started.link == pytest.approx([0.8 * 0.5, 0])
     assert started.scores == pytest.approx([1.6, 1.0])
@@ -80,11 +88,11 @@ def test_a_nested_link_counts_for_less_and_the_best_link_counts() -> None:
     film = graph(["oslo", "oslo hall"], [[], []], [{0: 1.0}, {1: 1.0}])
     nested = Link(0, 4, (0,), 1.0, outermost=False)
     outer = Link(0, 9, (1,), 1.0, outermost=True)
-    assert start(film, relevance([0, 0]), [nested, outer], SETTINGS).link == pytest.approx(
+    assert begun(film, relevance([0, 0]), [nested, outer], SETTINGS).link == pytest.approx(
         [0.35, 1]
     )
     again = Link(20, 24, (0,), 1.0, outermost=True)
-    found = start(film, relevance([0, 0]), [again, nested], SETTINGS).link
+    found = begun(film, relevance([0, 0]), [again, nested], SETTINGS).link
     assert found == pytest.approx([1.0, 0])
 
 
@@ -132,7 +140,7 @@ def test_a_strongly_linked_row_keeps_a_place_before_the_fused_ones() -> None:
     strong = Link(0, 4, (0,), 1.0, outermost=True)
     weak = Link(9, 15, (1,), 0.3, outermost=True)
     scored = relevance([1.0, 0.9, 0.8, 0.0], [1, 0, 0, 0])
-    started = start(film, scored, [strong, weak], FocusSettings(link_weight=0))
+    started = begun(film, scored, [strong, weak], FocusSettings(link_weight=0))
     found = rank(film, scored, started, None, [strong, weak], FocusSettings(top_k=3))
     assert [(r.row, r.stage) for r in found] == [(0, "fused"), (3, "linked"), (1, "fused")]
 
@@ -141,7 +149,7 @@ def test_among_namesakes_the_one_that_fits_the_question_keeps_the_place() -> Non
     film = graph(["oslo"], [[]] * 3, [{0: 0.6}, {0: 0.55}, {}])
     link = Link(0, 4, (0,), 0.6, outermost=True)
     scored = relevance([0.0, 0.5, 1.0], [0, 0, 1])
-    started = start(film, scored, [link], FocusSettings(link_weight=0))
+    started = begun(film, scored, [link], FocusSettings(link_weight=0))
     # 0.6 + 0.2 · 0 against 0.55 + 0.2 · 0.5.
     found = rank(film, scored, started, None, [link], FocusSettings(top_k=3))
     assert [(r.row, r.stage) for r in found][:2] == [(2, "fused"), (1, "linked")]
@@ -151,7 +159,7 @@ def test_no_more_linked_rows_than_slots_the_strongest_names_first() -> None:
     film = graph(["a1", "b1", "c1"], [[]] * 3, [{0: 0.5}, {1: 0.9}, {2: 0.7}])
     found = [Link(9 * e, 9 * e + 2, (e,), s, outermost=True) for e, s in enumerate((0.5, 0.9, 0.7))]
     scored = relevance([0.3, 0.2, 0.1])
-    started = start(film, scored, found, FocusSettings(link_weight=0))
+    started = begun(film, scored, found, FocusSettings(link_weight=0))
     ranked = rank(film, scored, started, None, found, FocusSettings(dense_slots=0))
     assert [(r.row, r.stage) for r in ranked] == [(1, "linked"), (2, "linked"), (0, "fused")]
 

@@ -44,8 +44,8 @@ def refused(path: Path, settings: Settings, *, write: bool) -> StoreError:
 
 
 def test_a_new_file_gets_the_newest_version(store: Store, store_path: Path) -> None:
-    assert store.stats().schema_version == len(schema.MIGRATIONS) == 1
-    assert sql(store_path, "PRAGMA user_version") == [(1,)]
+    assert store.stats().schema_version == len(schema.MIGRATIONS) == 2
+    assert sql(store_path, "PRAGMA user_version") == [(2,)]
     assert sql(store_path, "PRAGMA application_id") == [(int.from_bytes(b"SMRG", "big"),)]
     assert sql(store_path, "PRAGMA journal_mode") == [("wal",)]
 
@@ -72,11 +72,35 @@ def test_an_older_store_is_lifted_and_keeps_its_content(
     memory.close()
     later = (*schema.MIGRATIONS, "CREATE TABLE clusters (id INTEGER PRIMARY KEY); -- new")
     monkeypatch.setattr(schema, "MIGRATIONS", later)
-    monkeypatch.setattr(schema, "SCHEMA_VERSION", 2)
+    monkeypatch.setattr(schema, "SCHEMA_VERSION", 3)
     with open_memory(store_path) as lifted:
-        assert lifted.stats().schema_version == 2
+        assert lifted.stats().schema_version == 3
         assert lifted.store.dump() == before
     assert sql(store_path, "SELECT count(*) FROM clusters") == [(0,)]
+
+
+def test_version_2_takes_the_sentence_vectors_out_of_the_blocks(
+    memory: SmartRAG, store_path: Path
+) -> None:
+    memory.add(Document("a", "Ada lives in Oslo. Bo lives in Bergen.\n\nCy sings. Di sings too."))
+    memory.add(Document("b", "Ed lives nowhere."))
+    before = memory.store.dump()
+    memory.close()
+    with closing(sqlite3.connect(store_path)) as raw:  # back to version 1, where blocks held them
+        raw.execute("ALTER TABLE vector_blocks ADD COLUMN sentence_codes BLOB NOT NULL DEFAULT x''")
+        raw.execute(
+            "ALTER TABLE vector_blocks ADD COLUMN sentence_scales BLOB NOT NULL DEFAULT x''"
+        )
+        rows = raw.execute("SELECT codes, scales FROM sentence_vectors ORDER BY paragraph_id")
+        codes, scales = (b"".join(column) for column in zip(*rows, strict=True))
+        raw.execute(
+            "UPDATE vector_blocks SET (sentence_codes, sentence_scales) = (?, ?)", (codes, scales)
+        )
+        raw.execute("DROP TABLE sentence_vectors")
+        raw.execute("PRAGMA user_version = 1")
+        raw.commit()
+    with open_memory(store_path) as lifted:
+        assert lifted.store.dump() == before
 
 
 def test_a_migration_that_fails_leaves_the_old_version(
@@ -85,10 +109,10 @@ def test_a_migration_that_fails_leaves_the_old_version(
     store.close()
     broken = (*schema.MIGRATIONS, "CREATE TABLE clusters (id INTEGER); CREATE TABLE meta (a);")
     monkeypatch.setattr(schema, "MIGRATIONS", broken)
-    monkeypatch.setattr(schema, "SCHEMA_VERSION", 2)
+    monkeypatch.setattr(schema, "SCHEMA_VERSION", 3)
     with pytest.raises(StoreError, match="already exists"):
         Store(store_path, settings.memory, write=True)
-    assert sql(store_path, "PRAGMA user_version") == [(1,)]
+    assert sql(store_path, "PRAGMA user_version") == [(2,)]
     assert sql(store_path, "SELECT count(*) FROM sqlite_master WHERE name = 'clusters'") == [(0,)]
 
 
@@ -97,10 +121,10 @@ def test_a_newer_store_is_refused(
     store: Store, store_path: Path, settings: Settings, write: bool
 ) -> None:
     store.close()
-    sql(store_path, "PRAGMA user_version = 2")
+    sql(store_path, "PRAGMA user_version = 3")
     error = refused(store_path, settings, write=write)
     assert isinstance(error, StoreTooNew)
-    assert "schema 2, this release reads up to 1" in str(error)
+    assert "schema 3, this release reads up to 2" in str(error)
 
 
 @pytest.mark.parametrize("write", [True, False])

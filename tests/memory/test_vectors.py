@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from smartrag import Document
 from smartrag.kernels import quantize
-from smartrag.memory import Store, vectors
+from smartrag.memory import Store, StoreView, vectors
 from smartrag.memory.vectors import VectorRows
-from smartrag.types import FloatArray, Observation
+from smartrag.types import Observation
 from tests.fakes import HashingEncoder, observation, open_memory
 
 ENCODER = HashingEncoder()
@@ -47,8 +47,18 @@ def blocks(store: Store) -> list[int]:
     ]
 
 
+def assert_view_holds(view: StoreView, seen: Sequence[Observation]) -> None:
+    """The view has exactly the quantised vectors of `seen` and of their sentences."""
+    assert_holds(view.vectors, seen)
+    of_sentences = view.sentence_codes(range(len(seen)))
+    for row, one in enumerate(seen):
+        expected = quantize(one.sentence_vectors)
+        np.testing.assert_array_equal(of_sentences[row].codes, expected.codes)
+        np.testing.assert_array_equal(of_sentences[row].scales, expected.scales)
+
+
 def assert_holds(rows: VectorRows, seen: Sequence[Observation]) -> None:
-    """`rows` are exactly the quantised vectors and the sentences of `seen`."""
+    """`rows` are exactly the quantised vectors of `seen` and the spans of their sentences."""
     assert rows.owners.tolist() == sorted(rows.owners.tolist())
     expected = quantize(np.stack([o.vector for o in seen]))
     np.testing.assert_array_equal(rows.paragraphs.codes, expected.codes)
@@ -56,10 +66,6 @@ def assert_holds(rows: VectorRows, seen: Sequence[Observation]) -> None:
     assert rows.sentence_counts.tolist() == [len(o.sentences) for o in seen]
     spans = [span for o in seen for span in o.sentences]
     assert [tuple(span) for span in rows.sentence_spans.tolist()] == spans
-    of_sentences: FloatArray = np.concatenate([o.sentence_vectors for o in seen])
-    expected = quantize(of_sentences)
-    np.testing.assert_array_equal(rows.sentences.codes, expected.codes)
-    np.testing.assert_array_equal(rows.sentences.scales, expected.scales)
 
 
 @pytest.mark.parametrize(
@@ -80,7 +86,7 @@ def test_blocks_are_filled_up_before_a_new_one_is_begun(
     put(store, "a", seen[: count // 2])
     put(store, "b", seen[count // 2 :])
     assert blocks(store) == sizes
-    assert_holds(store.view("l").vectors, seen)
+    assert_view_holds(store.view("l"), seen)
 
 
 def test_a_document_in_the_middle_goes_and_the_rest_stays_in_order(store: Store) -> None:
@@ -90,11 +96,20 @@ def test_a_document_in_the_middle_goes_and_the_rest_stays_in_order(store: Store)
     put(store, "c", seen[100:])
     store.forget("l", "b")
     assert blocks(store) == [50, 28, 22]
-    assert_holds(store.view("l").vectors, seen[:50] + seen[100:])
+    assert_view_holds(store.view("l"), seen[:50] + seen[100:])
     put(store, "b", seen[50:100])
     assert blocks(store) == [50, 28, 64, 8]
     assert store.view("l").paragraph_ids.tolist() == [*range(1, 51), *range(101, 201)]
-    assert_holds(store.view("l").vectors, seen[:50] + seen[100:] + seen[50:100])
+    assert_view_holds(store.view("l"), seen[:50] + seen[100:] + seen[50:100])
+
+
+def test_sentence_vectors_go_with_their_paragraph(store: Store) -> None:
+    put(store, "a", SEEN[:5])
+    put(store, "b", SEEN[5:9])
+    view = store.view("l")
+    store.forget("l", "a")
+    assert sorted(view.sentence_codes(range(9))) == [5, 6, 7, 8]
+    assert store._connection.rows("SELECT count(*) FROM sentence_vectors") == [(4,)]
 
 
 def test_an_emptied_block_goes(store: Store) -> None:
@@ -116,8 +131,8 @@ def test_each_lens_has_blocks_of_its_own(store: Store) -> None:
     put(store, "a", seen[2:4], lens="m")
     put(store, "b", seen[4:], lens="l")
     assert blocks(store) == [4, 2]
-    assert_holds(store.view("l").vectors, seen[:2] + seen[4:])
-    assert_holds(store.view("m").vectors, seen[2:4])
+    assert_view_holds(store.view("l"), seen[:2] + seen[4:])
+    assert_view_holds(store.view("m"), seen[2:4])
 
 
 def test_a_document_may_have_more_paragraphs_than_sqlite_takes_values(store: Store) -> None:
@@ -132,22 +147,21 @@ def test_a_document_may_have_more_paragraphs_than_sqlite_takes_values(store: Sto
 def test_a_lens_without_documents_has_no_rows(store: Store) -> None:
     rows = store.view("nobody's").vectors
     assert rows.owners.shape == (0,)
-    assert rows.paragraphs.codes.shape == rows.sentences.codes.shape == (0, 32)
+    assert rows.paragraphs.codes.shape == (0, 32)
     assert rows.sentence_spans.shape == (0, 2)
 
 
 @given(st.permutations(range(7)), st.integers(0, 7))
 def test_rows_written_in_any_order_are_read_in_the_order_of_ids(order: list[int], cut: int) -> None:
     seen = [SEEN[n] for n in order]
-    rows = vectors.quantized(
-        order,
-        np.stack([o.vector for o in seen]),
-        [o.sentences for o in seen],
-        [o.sentence_vectors for o in seen],
+    rows = VectorRows(
+        np.array(order, np.int64),
+        quantize(np.stack([o.vector for o in seen])),
+        np.array([len(o.sentences) for o in seen], np.int32),
+        np.array([span for o in seen for span in o.sentences], np.int32).reshape(-1, 2),
     )
     position = np.arange(7)
-    parts = [rows.select(position < cut), rows.select(position >= cut)]
-    joined = vectors._joined(parts, 32)
+    joined = vectors._joined([rows.select(position < cut), rows.select(position >= cut)])
     sorted_rows = vectors._reordered(joined, np.argsort(joined.owners))
     assert sorted_rows.owners.tolist() == list(range(7))
     assert_holds(sorted_rows, SEEN[:7])
@@ -162,7 +176,7 @@ def test_blocks_out_of_order_are_loaded_in_the_order_of_ids(store: Store) -> Non
         sql.execute("UPDATE vector_blocks SET id = -id WHERE id = 3")
         sql.execute("UPDATE paragraphs SET block_id = -3 WHERE block_id = 3")
     assert blocks(store) == [2, 64, 64]
-    assert_holds(store.view("l").vectors, seen)
+    assert_view_holds(store.view("l"), seen)
 
 
 @settings(max_examples=20)
@@ -178,8 +192,8 @@ def test_any_sequence_of_writes_keeps_the_latest_version_of_each_document(
             latest[name] = SEEN[name : name + count]
             put(memory.store, str(name), latest[name])
         expected = [o for seen in latest.values() for o in seen]
-        rows = memory.store.view("l").vectors
-        assert len(rows.owners) == len(expected)
+        view = memory.store.view("l")
+        assert len(view.paragraph_ids) == len(expected)
         if expected:
-            assert_holds(rows, expected)
+            assert_view_holds(view, expected)
         assert all(0 < size <= vectors.BLOCK_ROWS for size in blocks(memory.store))

@@ -1,0 +1,1 @@
+"""What is measured, and the committed results. Not part of the package that is installed."""
