@@ -103,11 +103,13 @@ def _all(
             yield "scikit_network", lambda: solver.fit_predict(matrix, weights=start)
     with suppress(ImportError):
         igraph = _module("igraph")
-        edges = igraph.Graph(n, list(zip(graph.sources, graph.targets, strict=True)), directed=True)
+        pairs = np.stack([graph.sources, graph.targets], axis=1)
+        edges = igraph.Graph(n, pairs.tolist(), directed=True)
+        edges.es["weight"] = graph.weights.tolist()
         yield (
             "igraph_prpack",
             lambda: np.array(
-                edges.personalized_pagerank(damping=damping, reset=start, weights=graph.weights)
+                edges.personalized_pagerank(damping=damping, reset=start.tolist(), weights="weight")
             ),
         )
     if n <= _NETWORKX_MOST:

@@ -8,6 +8,7 @@ another release never loads it.
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import os
 import platform
@@ -55,7 +56,8 @@ def target() -> Path | None:
     """Where the library of these sources lies once it is built; None where that cannot be."""
     try:
         folder = source()
-        digest = hashlib.sha256(f"{platform.machine()} {platform.system()}".encode())
+        made_with = (platform.machine(), platform.system(), FLAGS, _LINUX_FLAGS)
+        digest = hashlib.sha256(repr(made_with).encode())
         for file in (*_files(folder / "include"), *_files(folder / "src")):
             digest.update(file.read_bytes())
         return home() / "kernels" / f"libsmartrag_kernels-{digest.hexdigest()[:16]}.so"
@@ -119,6 +121,11 @@ def command(compiler: str, folder: Path, output: Path, machine: str) -> Sequence
     return [compiler, *FLAGS, *linux, f"-I{folder / 'include'}", *sources, "-o", str(output)]
 
 
+def _try_loading(library: Path) -> None:
+    """Raise OSError for what a compiler for another device made."""
+    ctypes.CDLL(str(library))
+
+
 def _files(folder: Path) -> list[Path]:
     return sorted(file for file in folder.rglob("*") if file.is_file())
 
@@ -127,7 +134,12 @@ def _compile(compiler: str, folder: Path, output: Path) -> str:
     """Why it failed, in one line; empty if it did not."""
     try:
         machine = subprocess.run(
-            [compiler, "-dumpmachine"], capture_output=True, text=True, check=True, timeout=60
+            [compiler, "-dumpmachine"],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=True,
+            timeout=60,
         ).stdout.strip()
         done = subprocess.run(
             command(compiler, folder, output, machine),
@@ -137,9 +149,10 @@ def _compile(compiler: str, folder: Path, output: Path) -> str:
             check=False,
             timeout=600,
         )
+        if done.returncode == 0:
+            _try_loading(output)
+            return ""
     except (OSError, subprocess.SubprocessError) as error:
         return str(error)
-    if done.returncode == 0 and output.exists():
-        return ""
     errors = [line for line in done.stderr.splitlines() if "error" in line]
     return (errors or done.stderr.splitlines() or ["no library came out"])[0].strip()

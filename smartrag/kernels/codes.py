@@ -51,7 +51,7 @@ class Codes:
         return int(self.codes.shape[1])
 
     def rows(self, rows: NDArray[np.generic] | slice) -> Codes:
-        """Some of the rows, by number, mask or slice; a slice is not copied."""
+        """Some of the rows, by number, mask or slice of neighbours; a slice is not copied."""
         return Codes(self.codes[rows], self.scales[rows])
 
     @classmethod

@@ -39,7 +39,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def bin_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder in which alone programs are looked for."""
+    """An empty folder in which alone programs are looked for; a library need only be there."""
+    monkeypatch.setattr(_build, "_try_loading", Path.read_bytes)
     folder = tmp_path / "bin"
     folder.mkdir()
     monkeypatch.setenv("PATH", str(folder))
@@ -55,6 +56,8 @@ def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(_build, "source", lambda: folder)
     return folder
 
+
+try_loading = _build._try_loading
 
 WORKS = 'while [ "$1" != -o ]; do shift; done; echo library > "$2"'
 FAILS = 'echo "In file included:" >&2; echo "a.cpp:1: error: too old" >&2; exit 1'
@@ -158,6 +161,17 @@ def test_the_first_compiler_that_works_is_taken(home: Path, bin_folder: Path) ->
     assert path == _build.target()
     assert path.read_text(encoding="utf-8") == "library\n"
     assert left_in(home) == [f"kernels/{path.name}"]
+
+
+@needs_shell
+def test_a_library_that_does_not_load_here_is_no_success(
+    home: Path, bin_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_build, "_try_loading", try_loading)
+    fake(bin_folder, "c++", WORKS)
+    with pytest.raises(KernelError, match="no compiler could build the kernels"):
+        _build.build()
+    assert left_in(home) == []
 
 
 @needs_shell
