@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -69,66 +69,94 @@ def mention_graph(n_nodes: int, n_mentions: int, rng: np.random.Generator) -> Me
     )
 
 
+Scores = NDArray[np.float64]
+
+
 def peers(
-    graph: MentionGraph, seeds: NDArray[np.int64], masses: NDArray[np.float64], restart: float
-) -> dict[str, Callable[[], NDArray[np.float64]]]:
-    """Ready to be called; each returns the scores of all nodes."""
-    return dict(_all(graph, seeds, masses / masses.sum(), restart))
-
-
-def _all(
-    graph: MentionGraph, seeds: NDArray[np.int64], masses: NDArray[np.float64], restart: float
-) -> Iterator[tuple[str, Callable[[], NDArray[np.float64]]]]:
-    n, damping = graph.n_nodes, 1 - restart
-    start = np.bincount(seeds, masses, n).astype(np.float64)
-    with suppress(ImportError):
-        sparse = _module("scipy.sparse")
-        matrix = sparse.csr_matrix((graph.weights, graph.targets, graph.offsets), (n, n))
-        sums = np.asarray(matrix.sum(axis=1)).ravel()
-        walk = (sparse.diags(1 / np.maximum(sums, 1e-300)) @ matrix).T.tocsr()
-
-        def power() -> NDArray[np.float64]:
-            scores: NDArray[np.float64] = start
-            change = 1.0
-            while change > 1e-8:
-                new = restart * start + damping * (walk @ scores)
-                change = float(np.abs(new - scores).sum())
-                scores = new
-            return scores
-
-        yield "scipy_power_1e-8", power
+    graph: MentionGraph,
+    seeds: NDArray[np.int64],
+    masses: Scores,
+    restart: float,
+) -> dict[str, Callable[[], object]]:
+    """Those that are installed, ready to be called."""
+    start = restarts(graph, seeds, masses)
+    found: dict[str, Callable[[], object]] = {}
+    for library in (_scipy, _scikit_network, _igraph, _networkx):
         with suppress(ImportError):
-            ranking = _module("sknetwork.ranking")
-            solver = ranking.PageRank(damping, solver="piteration", n_iter=30, tol=1e-8)
-            yield "scikit_network", lambda: solver.fit_predict(matrix, weights=start)
-    with suppress(ImportError):
-        igraph = _module("igraph")
-        pairs = np.stack([graph.sources, graph.targets], axis=1)
-        edges = igraph.Graph(n, pairs.tolist(), directed=True)
-        edges.es["weight"] = graph.weights.tolist()
-        yield (
-            "igraph_prpack",
-            lambda: np.array(
-                edges.personalized_pagerank(damping=damping, reset=start.tolist(), weights="weight")
-            ),
+            found |= library(graph, start, restart)
+    return found
+
+
+def restarts(graph: MentionGraph, seeds: NDArray[np.int64], masses: Scores) -> Scores:
+    """Where walks restart: the share of every node."""
+    return np.bincount(seeds, masses / masses.sum(), graph.n_nodes).astype(np.float64)
+
+
+def power_iteration(graph: MentionGraph, start: Scores, restart: float) -> Callable[[], Scores]:
+    """The scores of all nodes, exact to 1e-8 in all; ready to be called."""
+    sparse = _module("scipy.sparse")
+    matrix = _matrix(graph)
+    walk = (sparse.diags(1 / np.asarray(matrix.sum(axis=1)).ravel()) @ matrix).T.tocsr()
+
+    def power() -> Scores:
+        scores, change = start, 1.0
+        while change > 1e-8:
+            new: Scores = restart * start + (1 - restart) * (walk @ scores)
+            change = float(np.abs(new - scores).sum())
+            scores = new
+        return scores
+
+    return power
+
+
+def _scipy(graph: MentionGraph, start: Scores, restart: float) -> dict[str, Callable[[], object]]:
+    return {"scipy_power_1e-8": power_iteration(graph, start, restart)}
+
+
+def _scikit_network(
+    graph: MentionGraph, start: Scores, restart: float
+) -> dict[str, Callable[[], object]]:
+    ranking = _module("sknetwork.ranking")
+    matrix = _matrix(graph)
+    solver = ranking.PageRank(1 - restart, solver="piteration", n_iter=30, tol=1e-8)
+    return {"scikit_network": lambda: solver.fit_predict(matrix, weights=start)}
+
+
+def _igraph(graph: MentionGraph, start: Scores, restart: float) -> dict[str, Callable[[], object]]:
+    pairs = np.stack([graph.sources, graph.targets], axis=1)
+    edges = _module("igraph").Graph(graph.n_nodes, pairs.tolist(), directed=True)
+    edges.es["weight"] = graph.weights.tolist()
+    reset = start.tolist()
+    return {
+        "igraph_prpack": lambda: edges.personalized_pagerank(
+            damping=1 - restart, reset=reset, weights="weight"
         )
-    if n <= _NETWORKX_MOST:
-        with suppress(ImportError):
-            networkx = _module("networkx")
-            walked = networkx.DiGraph()
-            walked.add_nodes_from(range(n))
-            walked.add_weighted_edges_from(
-                zip(graph.sources.tolist(), graph.targets.tolist(), graph.weights, strict=True)
-            )
-            chosen = {int(node): float(mass) for node, mass in zip(seeds, masses, strict=True)}
+    }
 
-            def nx_scores() -> NDArray[np.float64]:
-                scores = networkx.pagerank(
-                    walked, alpha=damping, personalization=chosen, tol=1e-8 / n
-                )
-                return np.array([scores[node] for node in range(n)])
 
-            yield "networkx", nx_scores
+def _networkx(
+    graph: MentionGraph, start: Scores, restart: float
+) -> dict[str, Callable[[], object]]:
+    networkx = _module("networkx")
+    n = graph.n_nodes
+    if n > _NETWORKX_MOST:
+        return {}
+    edges = networkx.DiGraph()
+    edges.add_nodes_from(range(n))
+    edges.add_weighted_edges_from(
+        zip(graph.sources.tolist(), graph.targets.tolist(), graph.weights.tolist(), strict=True)
+    )
+    chosen = {int(node): float(start[node]) for node in np.flatnonzero(start)}
+    return {
+        "networkx": lambda: networkx.pagerank(
+            edges, alpha=1 - restart, personalization=chosen, tol=1e-8 / n
+        )
+    }
+
+
+def _matrix(graph: MentionGraph) -> Any:
+    shape = (graph.n_nodes, graph.n_nodes)
+    return _module("scipy.sparse").csr_matrix((graph.weights, graph.targets, graph.offsets), shape)
 
 
 def _module(name: str) -> Any:
