@@ -31,7 +31,7 @@ CREATE TABLE documents (
 );
 CREATE INDEX documents_by_hash ON documents (lens_id, content_hash);
 
--- 64 neighbours share a row, so that a store opens by reading blocks and not single vectors.
+-- Neighbours share a row, so that a store opens by reading blocks and not single vectors.
 CREATE TABLE vector_blocks (
   id               INTEGER PRIMARY KEY,
   lens_id          INTEGER NOT NULL REFERENCES lenses,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +16,9 @@ from smartrag.kernels import Codes, quantize
 from smartrag.memory.connection import Connection
 from smartrag.types import FloatArray
 
-BLOCK_ROWS = 64
-"""Paragraphs in a block: a block of 384 dimensions is 24 kB, and appending rewrites at most one."""
+BLOCK_ROWS = 256
+"""Paragraphs in a block: a block of 384 dimensions is 100 kB, and appending rewrites at most one.
+With a quarter of that, reading 100,000 paragraphs took twice as long."""
 
 _VALUES_AT_ONCE = 500
 """SQLite limits the number of values in a statement; very old releases to 999."""
@@ -131,18 +131,22 @@ def load(connection: Connection, lens_id: int, dimension: int) -> VectorRows:
         (lens_id,),
     )
     rows = _room(n, m, dimension)
-    row = sentence = 0
+    columns = (
+        rows.owners,
+        rows.paragraphs.codes,
+        rows.paragraphs.scales,
+        rows.sentence_counts,
+        rows.sentence_spans,
+    )
+    filled = [0] * len(columns)  # bytes
+    targets = [column.reshape(-1).view(np.uint8) for column in columns]
     for block in connection.each(
         f"SELECT {_COLUMNS} FROM vector_blocks WHERE lens_id = ? ORDER BY id", (lens_id,)
     ):
-        part = _unpacked(block, dimension)
-        here = slice(row, row := row + len(part.owners))
-        rows.owners[here] = part.owners
-        rows.paragraphs.codes[here] = part.paragraphs.codes
-        rows.paragraphs.scales[here] = part.paragraphs.scales
-        rows.sentence_counts[here] = part.sentence_counts
-        spans = slice(sentence, sentence := sentence + len(part.sentence_spans))
-        rows.sentence_spans[spans] = part.sentence_spans
+        for i, blob in enumerate(block):
+            end = filled[i] + len(blob)
+            targets[i][filled[i] : end] = np.frombuffer(blob, np.uint8)
+            filled[i] = end
     if np.all(rows.owners[:-1] < rows.owners[1:]):
         return rows
     return _reordered(rows, np.argsort(rows.owners, kind="stable"))
@@ -170,12 +174,9 @@ _COLUMNS = "owners, codes, scales, sentence_counts, sentence_spans"
 
 
 def _read(connection: Connection, block_id: int, dimension: int) -> VectorRows:
-    [block] = connection.rows(f"SELECT {_COLUMNS} FROM vector_blocks WHERE id = ?", (block_id,))
-    return _unpacked(block, dimension)
-
-
-def _unpacked(block: tuple[Any, ...], dimension: int) -> VectorRows:
-    owners, codes, scales, counts, spans = block
+    [(owners, codes, scales, counts, spans)] = connection.rows(
+        f"SELECT {_COLUMNS} FROM vector_blocks WHERE id = ?", (block_id,)
+    )
     return VectorRows(
         np.frombuffer(owners, dtype=np.int64),
         Codes(

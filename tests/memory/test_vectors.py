@@ -1,10 +1,10 @@
-"""Vectors in blocks of 64: what is written comes back, in the order of the paragraphs' ids."""
+"""Vectors in blocks, here of 64: what is written comes back, in the order of the ids."""
 
 from __future__ import annotations
 
 import sqlite3
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +20,13 @@ from smartrag.types import Observation
 from tests.fakes import HashingEncoder, observation, open_memory
 
 ENCODER = HashingEncoder()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def small_blocks() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(vectors, "BLOCK_ROWS", 64)
+        yield
 
 
 def paragraph(number: int) -> Observation:
