@@ -68,15 +68,13 @@ class SentenceCosines:
         unknown = [row for row in rows if row not in self._known]
         for row in unknown:
             # What a paragraph deleted since the view was made would score; it is not shown.
-            n_sentences = len(self.view.sentence_spans(row))
-            self._known[row] = np.zeros(n_sentences, np.float32)
-        found = {
-            row: codes for row, codes in self.view.sentence_codes(unknown).items() if len(codes)
-        }
-        if found:
-            [cosines] = scan(Codes.concatenate(list(found.values())), self.query)
-            ends = np.cumsum([len(codes) for codes in found.values()])
-            self._known.update(zip(found, np.split(cosines, ends[:-1]), strict=True))
+            self._known[row] = np.zeros(self.view.n_sentences(row), np.float32)
+        there, counts, codes = self.view.sentence_codes(unknown)
+        [cosines] = scan(codes, self.query)
+        first = 0
+        for row, n_sentences in zip(there, counts, strict=True):
+            self._known[row] = cosines[first : first + n_sentences]
+            first += n_sentences
         return [self._known[row] for row in rows]
 
     def best(self) -> float:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 
+import numpy as np
+
 from smartrag.memory import lexical, vectors
 from smartrag.memory.connection import Connection
 
@@ -66,14 +68,16 @@ def _vector_lines(connection: Connection, dimension: int) -> Iterator[str]:
     }
     for (lens,) in connection.rows("SELECT id FROM lenses"):
         rows = vectors.load(connection, lens, dimension)
-        of_sentences = dict(vectors.of_sentences(connection, rows.owners.tolist(), dimension))
+        ids, counts, codes = vectors.of_sentences(connection, rows.owners.tolist(), dimension)
+        ends = dict(zip(ids, np.cumsum(counts).tolist(), strict=True))
         first = 0
         for row, owner in enumerate(rows.owners.tolist()):
             stop = first + int(rows.sentence_counts[row])
             digest = hashlib.sha256()
-            for codes in (rows.paragraphs.rows(slice(row, row + 1)), of_sentences[owner]):
-                digest.update(codes.codes.tobytes())
-                digest.update(codes.scales.tobytes())
+            of_sentences = codes.rows(slice(ends[owner] - (stop - first), ends[owner]))
+            for part in (rows.paragraphs.rows(slice(row, row + 1)), of_sentences):
+                digest.update(part.codes.tobytes())
+                digest.update(part.scales.tobytes())
             digest.update(rows.sentence_spans[first:stop].tobytes())
             yield f"vector {places[owner]!r} {digest.hexdigest()}"
             first = stop

@@ -87,12 +87,20 @@ class StoreView:
             r for r, i in zip(rows, ids, strict=True) if r <= last and self.paragraph_ids[r] == i
         ]
 
-    def sentence_codes(self, rows: Sequence[int]) -> dict[int, Codes]:
-        """The sentence vectors of these rows; one deleted since the view was made is left out."""
-        by_id = {int(self.paragraph_ids[row]): row for row in rows}
+    def sentence_codes(self, rows: Sequence[int]) -> tuple[list[int], list[int], Codes]:
+        """The sentence vectors of these rows; one deleted since the view was made is left out.
+
+        The rows that are there, how many sentences each has, and the vectors of all sentences in
+        that order.
+        """
+        by_id = dict(zip(self.paragraph_ids[np.array(rows, np.int64)].tolist(), rows, strict=True))
         dimension = self.vectors.paragraphs.dim
-        found = vectors.of_sentences(self.connection, list(by_id), dimension)
-        return {by_id[paragraph_id]: codes for paragraph_id, codes in found}
+        ids, counts, codes = vectors.of_sentences(self.connection, list(by_id), dimension)
+        return [by_id[paragraph_id] for paragraph_id in ids], counts, codes
+
+    def n_sentences(self, row: int) -> int:
+        """How many sentences a paragraph row has."""
+        return int(self.vectors.sentence_counts[row])
 
     def sentence_spans(self, row: int) -> tuple[tuple[int, int], ...]:
         """Sentence spans of a paragraph row."""

@@ -37,16 +37,15 @@ class Sentences:
     deleted: Sequence[int] = ()
     read: list[int] = field(default_factory=list)
 
-    def sentence_spans(self, row: int) -> tuple[tuple[int, int], ...]:
-        return ((0, 1),) * len(self.vectors[row])
+    def n_sentences(self, row: int) -> int:
+        return len(self.vectors[row])
 
-    def sentence_codes(self, rows: Sequence[int]) -> dict[int, Codes]:
+    def sentence_codes(self, rows: Sequence[int]) -> tuple[list[int], list[int], Codes]:
         self.read += rows
-        return {
-            row: quantize(np.array(self.vectors[row], np.float32).reshape(-1, 2))
-            for row in rows
-            if row not in self.deleted
-        }
+        there = [row for row in rows if row not in self.deleted]
+        flat = [vector for row in there for vector in self.vectors[row]]
+        counts = [self.n_sentences(row) for row in there]
+        return there, counts, quantize(np.array(flat, np.float32).reshape(-1, 2))
 
 
 def cosines_of(view: Sentences) -> SentenceCosines:
