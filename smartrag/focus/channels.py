@@ -62,6 +62,7 @@ class SentenceCosines:
     view: StoreView
     query: Codes
     _known: dict[int, FloatArray] = field(default_factory=dict, repr=False)
+    _maxima: list[float] = field(default_factory=list, repr=False)
 
     def of(self, rows: Sequence[int]) -> list[FloatArray]:
         """For each paragraph row the cosines of its sentences, float32[sentences of the row]."""
@@ -71,6 +72,8 @@ class SentenceCosines:
             self._known[row] = np.zeros(self.view.n_sentences(row), np.float32)
         there, counts, codes = self.view.sentence_codes(unknown)
         [cosines] = scan(codes, self.query)
+        if len(codes):
+            self._maxima.append(float(cosines.max()))
         first = 0
         for row, n_sentences in zip(there, counts, strict=True):
             self._known[row] = cosines[first : first + n_sentences]
@@ -79,7 +82,7 @@ class SentenceCosines:
 
     def best(self) -> float:
         """The highest cosine of all sentences scored so far; 0 if there are none."""
-        return max((float(c.max()) for c in self._known.values() if len(c)), default=0.0)
+        return max(self._maxima, default=0.0)
 
 
 def sentence_channel(
@@ -101,7 +104,7 @@ def sentence_channel(
 
 def highest(scores: FloatArray, k: int) -> list[int]:
     """The rows of the k highest scores, best first; ties go to the lower row."""
-    if k < len(scores):
+    if 0 < k < len(scores):
         # Everything that reaches the k-th score, so that ties are decided below and not by chance.
         kth = np.partition(scores, len(scores) - k)[len(scores) - k]
         rows = np.flatnonzero(scores >= kth)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from smartrag.focus.channels import Relevance
+from smartrag.focus.channels import Relevance, highest
 from smartrag.focus.hops import Hops
 from smartrag.focus.linking import Link
 from smartrag.memory.graph import Graph
@@ -61,7 +61,7 @@ def start(
 
 def seeds(started: Start, settings: FocusSettings) -> list[int]:
     """Rows from which hops start, best first; ties go to the older paragraph."""
-    return _order(started.scores)[: settings.seeds]
+    return highest(started.scores, settings.seeds)
 
 
 def rank(
@@ -77,14 +77,14 @@ def rank(
     kept: dict[int, Stage] = {}
     for row in _linked_rows(graph, started, found, settings):
         kept.setdefault(row, "linked")
-    for row in _order(started.scores)[: settings.linked_slots]:
+    for row in highest(started.scores, settings.linked_slots):
         if len(kept) < settings.linked_slots:
             kept.setdefault(row, "fused")
-    for row in _order(scored.cosine)[: settings.dense_slots]:
+    for row in highest(scored.cosine, settings.dense_slots):
         kept.setdefault(row, "dense")
     first = sorted(kept, key=lambda row: (-started.scores[row], row))
     seeded = set(seeds(started, settings))
-    rest = [row for row in _order(total) if row not in kept]
+    rest = [row for row in highest(total, settings.top_k + len(kept)) if row not in kept]
     ordered = [Ranked(row, kept[row], float(total[row])) for row in first] + [
         Ranked(row, "fused" if row in seeded or hopped is None else "graph", float(total[row]))
         for row in rest[: settings.top_k]
@@ -106,8 +106,3 @@ def _linked_rows(
                 bearers[int(row)] = max(value, bearers.get(int(row), 0.0))
         rows.append(max(bearers, key=lambda row: (bearers[row], -row)))
     return list(dict.fromkeys(rows))[: settings.linked_slots]
-
-
-def _order(scores: FloatArray) -> list[int]:
-    order: list[int] = np.argsort(-scores, kind="stable").tolist()
-    return order
