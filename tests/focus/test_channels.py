@@ -109,7 +109,7 @@ def test_the_sentence_channel_looks_into_the_best_paragraphs_only() -> None:
 
 
 @given(
-    st.lists(st.sampled_from([-1.0, 0.0, 0.5, 2.0]), min_size=1, max_size=12), st.integers(1, 14)
+    st.lists(st.sampled_from([-1.0, 0.0, 0.5, 2.0]), min_size=1, max_size=12), st.integers(0, 14)
 )
 def test_the_highest_rows_are_those_of_a_stable_sort(values: list[float], k: int) -> None:
     scores = f32(*values)
