@@ -67,7 +67,8 @@ def main() -> None:
     arguments = parser.parse_args()
     pool = load(arguments.data, arguments.corpus, arguments.limit)
     questions = json.dumps([item.question for item in pool.items])
-    pythons = dict(pair.split("=", 1) for pair in arguments.python)
+    named = (pair.split("=", 1) for pair in arguments.python)
+    pythons = {name: str(Path(python).absolute()) for name, python in named}
 
     reports: dict[str, list[list[Any]]] = defaultdict(list)
     with TemporaryDirectory() as folder:
