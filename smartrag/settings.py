@@ -64,7 +64,9 @@ class FocusSettings:
     sentence_candidates: int = 200
     """Paragraphs, best by lexical and dense relevance, whose sentences are scored."""
     sketch_rows: int = 200_000
-    """From so many paragraphs on, 1-bit sketches choose which are compared exactly."""
+    """From so many paragraphs on, 1-bit sketches choose which are compared exactly. Measured at
+    100,000: 2.4 ms instead of 4.4 a query, for 13 ms once; below that it never pays for one question
+    (experiments/results/kernels.md)."""
     sketch_candidates: int = 1024
     """How many are compared exactly; `smartrag stats --recall` says what that finds."""
     link_weight: float = 1.0

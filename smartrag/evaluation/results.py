@@ -27,7 +27,12 @@ from smartrag.evaluation.datasets import DataFile
 
 Row = Mapping[str, str | int | float | bool | None]
 
-_LIBRARIES = ("smartrag", "numpy", "onnxruntime", "tokenizers", "llama-cpp-python")
+_LIBRARIES = (
+    *("smartrag", "numpy", "onnxruntime", "tokenizers", "llama-cpp-python"),
+    # Peers of the benchmarks.
+    *("faiss-cpu", "igraph", "networkx", "numkong", "scikit-network", "scipy", "simsimd"),
+    *("sqlite-vec", "usearch"),
+)
 
 
 @dataclass(frozen=True, slots=True)
