@@ -65,8 +65,8 @@ class FocusSettings:
     """Paragraphs, best by lexical and dense relevance, whose sentences are scored."""
     sketch_rows: int = 200_000
     """From so many paragraphs on, 1-bit sketches choose which are compared exactly. Measured at
-    100,000: 2.4 ms instead of 4.4 a query, for 13 ms once; below that it never pays for one question
-    (experiments/results/kernels.md)."""
+    100,000: 2.4 ms instead of 4.4 a query, for 13 ms once; it pays after some ten questions, and
+    sooner in a larger store (experiments/results/kernels.md)."""
     sketch_candidates: int = 1024
     """How many are compared exactly; `smartrag stats --recall` says what that finds."""
     link_weight: float = 1.0
