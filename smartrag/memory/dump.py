@@ -68,7 +68,8 @@ def _vector_lines(connection: Connection, dimension: int) -> Iterator[str]:
     }
     for (lens,) in connection.rows("SELECT id FROM lenses"):
         rows = vectors.load(connection, lens, dimension)
-        ids, counts, codes = vectors.of_sentences(connection, rows.owners.tolist(), dimension)
+        expected = dict(zip(rows.owners.tolist(), rows.sentence_counts.tolist(), strict=True))
+        ids, counts, codes = vectors.of_sentences(connection, expected, dimension)
         ends = dict(zip(ids, np.cumsum(counts).tolist(), strict=True))
         first = 0
         for row, owner in enumerate(rows.owners.tolist()):

@@ -6,7 +6,7 @@ vectors, four fifths of all, it needs those of a few hundred paragraphs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -71,7 +71,7 @@ def write(
     _append(connection, lens_id, rows)
     of_sentences = [quantize(of_paragraph) for of_paragraph in sentence_vectors]
     connection.execute_many(
-        "INSERT OR REPLACE INTO sentence_vectors VALUES (?, ?, ?)",
+        "INSERT INTO sentence_vectors VALUES (?, ?, ?)",
         [
             (owner, codes.codes.tobytes(), codes.scales.tobytes())
             for owner, codes in zip(owners, of_sentences, strict=True)
@@ -153,20 +153,26 @@ def load(connection: Connection, lens_id: int, dimension: int) -> VectorRows:
 
 
 def of_sentences(
-    connection: Connection, paragraph_ids: Sequence[int], dimension: int
+    connection: Connection, expected: Mapping[int, int], dimension: int
 ) -> tuple[list[int], list[int], Codes]:
-    """The sentence vectors of those of these paragraphs that are there.
+    """The sentence vectors of those paragraphs that are there with as many as `expected`.
 
-    Their ids, how many sentences each has, and the vectors of all sentences in that order.
+    `expected` maps paragraph ids to numbers of sentences. Returns the ids, how many sentences each
+    has, and the vectors of all sentences in that order.
     """
     found: list[tuple[int, bytes, bytes]] = []
-    for first in range(0, len(paragraph_ids), _VALUES_AT_ONCE):
-        ids = tuple(paragraph_ids[first : first + _VALUES_AT_ONCE])
-        found += connection.rows(
-            f"""SELECT paragraph_id, codes, scales FROM sentence_vectors
-                 WHERE paragraph_id IN ({_marks(ids)})""",
-            ids,
-        )
+    wanted = list(expected)
+    for first in range(0, len(wanted), _VALUES_AT_ONCE):
+        ids = tuple(wanted[first : first + _VALUES_AT_ONCE])
+        found += [
+            (paragraph_id, codes, scales)
+            for paragraph_id, codes, scales in connection.rows(
+                f"""SELECT paragraph_id, codes, scales FROM sentence_vectors
+                     WHERE paragraph_id IN ({_marks(ids)})""",
+                ids,
+            )
+            if len(codes) == dimension * expected[paragraph_id]
+        ]
     # Joined before numpy sees them: an array for each paragraph took most of the time.
     return (
         [paragraph_id for paragraph_id, _, _ in found],

@@ -88,14 +88,16 @@ class StoreView:
         ]
 
     def sentence_codes(self, rows: Sequence[int]) -> tuple[list[int], list[int], Codes]:
-        """The sentence vectors of these rows; one deleted since the view was made is left out.
+        """The sentence vectors of these rows.
 
         The rows that are there, how many sentences each has, and the vectors of all sentences in
-        that order.
+        that order. A row deleted since the view was made is left out; so is one whose vectors
+        another encoder has renewed, where they no longer fit the view.
         """
         by_id = dict(zip(self.paragraph_ids[np.array(rows, np.int64)].tolist(), rows, strict=True))
         dimension = self.vectors.paragraphs.dim
-        ids, counts, codes = vectors.of_sentences(self.connection, list(by_id), dimension)
+        expected = {i: self.n_sentences(row) for i, row in by_id.items()}
+        ids, counts, codes = vectors.of_sentences(self.connection, expected, dimension)
         return [by_id[paragraph_id] for paragraph_id in ids], counts, codes
 
     def n_sentences(self, row: int) -> int:

@@ -120,6 +120,16 @@ def test_sentence_vectors_go_with_their_paragraph(store: Store) -> None:
     assert store._connection.rows("SELECT count(*) FROM sentence_vectors") == [(4,)]
 
 
+def test_sentence_vectors_renewed_by_another_encoder_are_left_out(store: Store) -> None:
+    put(store, "a", SEEN[:6])
+    view = store.view("l")
+    with store._connection.atomic():  # what another process would leave behind
+        store._connection.execute(
+            "UPDATE sentence_vectors SET codes = zeroblob(8) WHERE paragraph_id = 3"
+        )
+    assert view.sentence_codes(range(6))[0] == [0, 1, 3, 4, 5]
+
+
 def test_an_emptied_block_goes(store: Store) -> None:
     seen = SEEN[:130]
     put(store, "a", seen[:64])
