@@ -46,6 +46,9 @@ class Store:
                         subject=str(path),
                         remedy="Fill it with: smartrag ingest FOLDER",
                     )
+                if schema.version_of(self._connection) < schema.SCHEMA_VERSION:
+                    # Reading needs the newest tables; a file that cannot be lifted is refused here.
+                    Store(path, settings, write=True).close()
         except BaseException:
             self._connection.close()
             raise
