@@ -100,6 +100,13 @@ class FocusSettings:
     """Below it the answer is "not found" and the model is not called. Fitted so that 95 % of the
     questions that can be answered pass (experiments/results/confidence.md)."""
 
+    def __post_init__(self) -> None:
+        if not 16 <= self.sketch_candidates <= 65_536:
+            raise SettingsError(
+                f"focus.sketch_candidates is {self.sketch_candidates}",
+                remedy="Choose a number from 16 to 65536",
+            )
+
 
 @dataclass(frozen=True, slots=True)
 class ThinkingSettings:

@@ -117,3 +117,9 @@ def test_any_value_anywhere_is_taken_or_refused_with_its_place(data: st.DataObje
         Settings.from_mapping({group: {name: data.draw(VALUES)}})
     except SettingsError as error:
         assert f"'{group}.{name}'" in error.problem
+
+
+@pytest.mark.parametrize("candidates", [0, 15, 65_537])
+def test_too_few_and_too_many_candidates_are_refused(candidates: int) -> None:
+    with pytest.raises(SettingsError, match=f"focus.sketch_candidates is {candidates}"):
+        Settings.from_mapping({"focus": {"sketch_candidates": candidates}})

@@ -37,11 +37,6 @@ struct Rows {
     size_t n;
 };
 
-// Asks for the cache line `ahead` bytes behind an address, which may lie outside the matrix.
-inline void prefetch(const void* address, size_t ahead) {
-    __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(address) + ahead));
-}
-
 struct Isa {
     const char* name;
     DotsI8 dots_i8;

@@ -57,7 +57,7 @@ def doctor(context: typer.Context, as_json: Json = False) -> None:
 
 
 def examine(options: Options) -> Iterator[Check]:
-    """Look at everything that SmartRAG needs; nothing is changed and nothing fetched."""
+    """Look at everything that SmartRAG needs; nothing is fetched, an older store is lifted."""
     yield Check("SmartRAG", "ok", version("smartrag"))
     yield Check("Python", "ok", f"{platform.python_version()} ({platform.python_implementation()})")
     yield Check("platform", "ok", f"{platform.platform()}, {counted(os.cpu_count() or 1, 'core')}")
@@ -80,7 +80,7 @@ def examine(options: Options) -> Iterator[Check]:
 def build_kernels() -> None:
     """Compile the kernels for this device, for which no wheel brings them (phones under Termux)."""
     path = kernels.build()
-    results().print(Text(f"compiled ({kernels.isa()}): {path}"), highlight=False, soft_wrap=True)
+    results().print(Text(f"compiled: {path}"), highlight=False, soft_wrap=True)
 
 
 def show_checks(console: Console, checks: list[Check]) -> None:

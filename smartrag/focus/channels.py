@@ -63,6 +63,7 @@ class SentenceCosines:
     query: Codes
     _known: dict[int, FloatArray] = field(default_factory=dict, repr=False)
     _maxima: list[float] = field(default_factory=list, repr=False)
+    missing: set[int] = field(default_factory=set, repr=False)  # rows without vectors any more
 
     def of(self, rows: Sequence[int]) -> list[FloatArray]:
         """For each paragraph row the cosines of its sentences, float32[sentences of the row]."""
@@ -71,6 +72,7 @@ class SentenceCosines:
             # What a paragraph deleted since the view was made would score; it is not shown.
             self._known[row] = np.zeros(self.view.n_sentences(row), np.float32)
         there, counts, codes = self.view.sentence_codes(unknown)
+        self.missing.update(set(unknown) - set(there))
         [cosines] = scan(codes, self.query)
         if len(codes):
             self._maxima.append(float(cosines.max()))
@@ -97,7 +99,7 @@ def sentence_channel(
     candidates = highest(fused, settings.sentence_candidates)
     best = scored.cosine.copy()
     for row, cosines in zip(candidates, sentences.of(candidates), strict=True):
-        if len(cosines):
+        if len(cosines) and row not in sentences.missing:
             best[row] = cosines.max()
     return unit_range(best)
 

@@ -64,7 +64,9 @@ def gather(
     with _timed(seconds, "hops"):
         first = _seeds(view, seeds(started, settings), sentences)
         typical = float(np.median(scored.cosine))
-        hopped = hops(graph, first, typical, sentences.best(), rest, named, settings)
+        # Taken here, so that it does not depend on how many passages are asked for.
+        best_sentence = sentences.best()
+        hopped = hops(graph, first, typical, best_sentence, rest, named, settings)
         ranked = rank(graph, scored, started, hopped, links_used, wide)
     with _timed(seconds, "passages"):
         passages = _passages(
@@ -75,7 +77,7 @@ def gather(
         question.mentions,
         [f"{p.label} {p.text}" for p in passages[:_GATE_PASSAGES]],
         float(scored.cosine.max()),
-        sentences.best(),
+        best_sentence,
     )
     sure = gate.confidence(measured)
     return Evidence(

@@ -7,7 +7,8 @@ bit, only the time differs. `_reference` is the definition of right, `_native` t
 library, `_build` compiles it on devices for which no wheel is made.
 
 The environment variable SMARTRAG_KERNELS caps the choice: "avx2" means AVX2 or, where the processor
-lacks it, the next best that it has; "reference" means numpy.
+lacks it, the next best that it has; "reference" means numpy. A name of another architecture leaves
+the plain C++.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from smartrag.kernels import _build, _native, _reference
 VARIABLE = "SMARTRAG_KERNELS"
 """The environment variable that caps the choice."""
 
-LADDER = ("avx512vnni", "avx2", "i8mm", "dotprod", "neon", "serial", "reference")
+LADDER = (*_native.KNOWN_ISAS, "reference")
 """All implementations, best first on each architecture."""
 
 
@@ -139,9 +139,10 @@ def use(isa: str) -> None:
 
 
 def build() -> Path:
-    """Compile the library on this device and use it from now on; the path of its file.
+    """Compile the library on this device; the path of its file.
 
-    Raises KernelError, and then nothing has changed.
+    It is used from now on where the installation brings none that loads. Raises KernelError, and
+    then nothing has changed.
     """
     global _library, _chosen, _looked
     path = _build.build()

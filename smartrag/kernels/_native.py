@@ -66,8 +66,11 @@ def load() -> Library | None:
     # An editable installation puts the library into a second folder of this package.
     folders = sys.modules["smartrag.kernels"].__path__
     bundled = [Path(folder) / name for folder in folders for name in _FILE_NAMES]
+    if (library := first_of(bundled)) is not None:
+        return library
+    # Only now: the name of its file holds a hash over all sources.
     built = _build.target()
-    return first_of(bundled if built is None else [*bundled, built])
+    return first_of([*bundled, built]) if built is not None else None
 
 
 def first_of(paths: Iterable[Path]) -> Library | None:

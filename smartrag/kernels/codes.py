@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from smartrag.kernels._choice import current
 from smartrag.kernels._reference import MAX_DIM, MAX_SCALE
 
+Mask = NDArray[np.bool_]
+"""Which rows may be returned, bool of shape (n,)."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Codes:
@@ -91,3 +94,15 @@ def check_dim(dim: int) -> None:
     """Raise ValueError for a dimension that the kernels cannot take."""
     if not 1 <= dim <= MAX_DIM:
         raise ValueError(f"the dimension must lie within 1 and {MAX_DIM}, not be {dim}")
+
+
+def check_k(k: int, most: int) -> None:
+    """Raise ValueError unless 1 ≤ k ≤ `most`."""
+    if not 1 <= k <= most:
+        raise ValueError(f"k must lie within 1 and {most}, not be {k}")
+
+
+def check_mask(mask: Mask | None, n_rows: int) -> None:
+    """Raise ValueError unless `mask` is None or bool of shape (n_rows,)."""
+    if mask is not None and (mask.dtype != np.bool_ or mask.shape != (n_rows,)):
+        raise ValueError(f"mask must be bool of shape ({n_rows},), not {shape_of(mask)}")

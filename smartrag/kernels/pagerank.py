@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from smartrag.kernels._choice import current
 from smartrag.kernels._reference import MAX_K, MIN_EPSILON, MIN_RESTART, SCRATCH
-from smartrag.kernels.codes import shape_of
-from smartrag.kernels.search import check_k
+from smartrag.kernels.codes import check_k, shape_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,7 +22,8 @@ class Transitions:
     """A graph of n nodes as compressed sparse rows of transition probabilities.
 
     The edges of node u are entries `offsets[u]` to `offsets[u + 1]` of `targets` and `weights`.
-    Made by `of`, which checks everything once, so that a walk need not.
+    Make it with `of`: that checks everything once, a walk checks nothing, and the compiled one
+    would follow a wrong target out of the arrays.
     """
 
     offsets: NDArray[np.int64]

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from smartrag.kernels._choice import current
 from smartrag.kernels._reference import MAX_K
-from smartrag.kernels.codes import Codes, shape_of
+from smartrag.kernels.codes import Codes, Mask, check_k, check_mask
 
-Mask = NDArray[np.bool_]
 Part = TypeVar("Part")
 
 
@@ -39,11 +38,11 @@ def topk(
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """The rows with the k highest scores for every query, best first, and their scores.
 
-    Scores are those of `scan`, and no array of them is made. `mask`, bool of shape (n,), says which
-    rows may be returned; the others are not even read. Both results have shape (q, m), int64 and
-    float32, with m = min(k, rows allowed). Rows of equal score come in ascending order, and it is
-    the lower ones that are kept. Raises ValueError unless 1 ≤ k ≤ 1024, and for queries or a mask
-    that do not fit `codes`.
+    Scores are those of `scan`; the compiled kernels make no array of them. `mask`, bool of shape
+    (n,), says which rows may be returned; the compiled kernels do not even read the others. Both
+    results have shape (q, m), int64 and float32, with m = min(k, rows allowed). Rows of equal score
+    come in ascending order, and it is the lower ones that are kept. Raises ValueError unless
+    1 ≤ k ≤ 1024, and for queries or a mask that do not fit `codes`.
     """
     _check_queries(codes, queries)
     check_k(k, MAX_K)
@@ -64,18 +63,6 @@ def topk(
     # Of equal scores the earlier part's come first, and a stable sort keeps it so.
     order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
     return np.take_along_axis(rows, order, axis=1), np.take_along_axis(scores, order, axis=1)
-
-
-def check_k(k: int, most: int) -> None:
-    """Raise ValueError unless 1 ≤ k ≤ `most`."""
-    if not 1 <= k <= most:
-        raise ValueError(f"k must lie within 1 and {most}, not be {k}")
-
-
-def check_mask(mask: Mask | None, n_rows: int) -> None:
-    """Raise ValueError unless `mask` is None or bool of shape (n_rows,)."""
-    if mask is not None and (mask.dtype != np.bool_ or mask.shape != (n_rows,)):
-        raise ValueError(f"mask must be bool of shape ({n_rows},), not {shape_of(mask)}")
 
 
 def _check_queries(codes: Codes, queries: Codes) -> None:

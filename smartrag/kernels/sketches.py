@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from smartrag.kernels._choice import current
 from smartrag.kernels._reference import MAX_CANDIDATES, MAX_K
-from smartrag.kernels.codes import Codes, check_dim, shape_of
-from smartrag.kernels.search import Mask, check_k, check_mask, scan, topk
+from smartrag.kernels.codes import Codes, Mask, check_dim, check_k, check_mask, shape_of
+from smartrag.kernels.search import scan, topk
 
 CANDIDATES = 1024
 """Rows that are scored exactly unless the caller says otherwise."""

@@ -91,6 +91,25 @@ CREATE TABLE sentence_vectors (
   codes        BLOB NOT NULL,       -- int8[m, d]
   scales       BLOB NOT NULL        -- float32[m]
 );
+
+CREATE TABLE slim_blocks (
+  id               INTEGER PRIMARY KEY,
+  lens_id          INTEGER NOT NULL REFERENCES lenses,
+  owners           BLOB NOT NULL,   -- int64[n], paragraph ids, ascending
+  codes            BLOB NOT NULL,   -- int8[n, d]
+  scales           BLOB NOT NULL,   -- float32[n]
+  sentence_counts  BLOB NOT NULL,   -- int32[n], m = their sum
+  sentence_spans   BLOB NOT NULL    -- int32[m, 2], offsets in the paragraph
+);
+INSERT INTO slim_blocks
+  SELECT id, lens_id, owners, codes, scales, sentence_counts, sentence_spans FROM vector_blocks;
+"""
+
+_SLIM_BLOCKS = """
+UPDATE paragraphs SET block_id = NULL;  -- or the table they refer to could not be dropped
+DROP TABLE vector_blocks;
+ALTER TABLE slim_blocks RENAME TO vector_blocks;
+CREATE INDEX vector_blocks_by_lens ON vector_blocks (lens_id);
 """
 
 
@@ -98,26 +117,33 @@ def _sentences_by_paragraph(connection: Connection) -> None:
     """Give the sentence vectors of each paragraph a row of their own.
 
     They are four fifths of all vectors, and a question needs those of a few paragraphs only: out of
-    the blocks, they are read for these few and never all at once.
+    the blocks, they are read for these few and never all at once. The blocks' table is made anew,
+    since SQLite drops columns from 3.35 on only.
     """
     _run(connection, _SENTENCE_VECTORS)
+    block_of: list[tuple[int, int]] = []
     for (block,) in connection.rows("SELECT id FROM vector_blocks"):
         [(owners, codes, scales, counts)] = connection.rows(
             """SELECT owners, sentence_codes, sentence_scales, sentence_counts
                  FROM vector_blocks WHERE id = ?""",
             (block,),
         )
-        ends = np.cumsum(np.frombuffer(counts, np.int32)).tolist()
-        width = len(codes) // ends[-1] if ends[-1] else 0  # the dimension
+        dimension = 4 * len(codes) // len(scales) if scales else 0
         first = 0
-        for owner, end in zip(np.frombuffer(owners, np.int64).tolist(), ends, strict=True):
+        for owner, count in zip(
+            np.frombuffer(owners, np.int64).tolist(),
+            np.frombuffer(counts, np.int32).tolist(),
+            strict=True,
+        ):
+            end = first + count
             connection.execute(
                 "INSERT INTO sentence_vectors VALUES (?, ?, ?)",
-                (owner, codes[first * width : end * width], scales[4 * first : 4 * end]),
+                (owner, codes[first * dimension : end * dimension], scales[4 * first : 4 * end]),
             )
+            block_of.append((block, owner))
             first = end
-    connection.execute("ALTER TABLE vector_blocks DROP COLUMN sentence_codes")
-    connection.execute("ALTER TABLE vector_blocks DROP COLUMN sentence_scales")
+    _run(connection, _SLIM_BLOCKS)
+    connection.execute_many("UPDATE paragraphs SET block_id = ? WHERE id = ?", block_of)
 
 
 Migration = str | Callable[[Connection], None]

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from smartrag.errors import StoreDamaged
 from smartrag.kernels import Codes, quantize
 from smartrag.memory.connection import Connection
 from smartrag.types import FloatArray
@@ -145,11 +146,32 @@ def load(connection: Connection, lens_id: int, dimension: int) -> VectorRows:
     ):
         for i, blob in enumerate(block):
             end = filled[i] + len(blob)
+            if end > targets[i].size:
+                raise _damaged(connection)
             targets[i][filled[i] : end] = np.frombuffer(blob, np.uint8)
             filled[i] = end
+    _check(connection, rows, filled == [target.size for target in targets])
     if np.all(rows.owners[:-1] < rows.owners[1:]):
         return rows
     return _reordered(rows, np.argsort(rows.owners, kind="stable"))
+
+
+def _check(connection: Connection, rows: VectorRows, complete: bool) -> None:
+    try:
+        Codes(rows.paragraphs.codes, rows.paragraphs.scales)  # its scales were not there before
+        fit = int(rows.sentence_counts.sum()) == len(rows.sentence_spans)
+    except ValueError as error:
+        raise _damaged(connection) from error
+    if not (complete and fit):
+        raise _damaged(connection)
+
+
+def _damaged(connection: Connection) -> StoreDamaged:
+    return StoreDamaged(
+        "the vectors in the file do not fit together",
+        subject=str(connection.path),
+        remedy="Restore the file from a backup, or ingest the documents into a new store",
+    )
 
 
 def of_sentences(

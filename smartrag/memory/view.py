@@ -42,11 +42,16 @@ class StoreView:
     def sketch_recall(self, candidates: int, questions: int = 100) -> float:
         """The share of the 10 nearest paragraphs among so many candidates: 0 … 1.
 
-        Evenly spaced paragraphs stand in for questions.
+        Evenly spaced paragraphs, at most `questions` of them, stand in for questions. Each finds
+        itself, which does not count; a view of one paragraph or none has nothing to miss.
         """
         codes = self.vectors.paragraphs
-        asked = codes.rows(np.arange(0, len(codes), max(1, len(codes) // questions)))
-        return sketch_recall(codes, self.sketches(), asked, 10, candidates)
+        if len(codes) < 2:
+            return 1.0
+        asked = codes.rows(np.arange(0, len(codes), -(-len(codes) // questions)))
+        k = min(11, len(codes))
+        found = k * sketch_recall(codes, self.sketches(), asked, k, candidates)
+        return (found - 1) / (k - 1)
 
     def lexical(self, terms: Sequence[str]) -> FloatArray:
         """BM25 of every paragraph row for `terms`: float32[n], 0 where none of them occurs."""

@@ -93,6 +93,13 @@ def test_a_paragraph_deleted_meanwhile_scores_nothing() -> None:
     assert close(found.of([0, 1]), [[1], [0, 0]])
 
 
+def test_a_paragraph_without_its_sentence_vectors_keeps_its_own_cosine() -> None:
+    view = Sentences([[(0.2, 0)], [(0.9, 0)], [(0.1, 0)]], deleted=[1])
+    scored = Relevance(lexical=f32(1, 1, 1), dense=f32(0, 0, 0), cosine=f32(0, 0.6, 0))
+    channel = sentence_channel(scored, cosines_of(view), FocusSettings())
+    assert channel == pytest.approx(f32((0.2 - 0.1) / 0.5, 1, 0), abs=0.01)
+
+
 def test_nothing_scored_has_no_best() -> None:
     assert cosines_of(Sentences([[]])).best() == 0
     assert cosines_of(Sentences([[], []], deleted=[0])).of([0, 1])[1].shape == (0,)

@@ -18,8 +18,9 @@ from smartrag.errors import (
     StoreTooNew,
     StoreUnwritable,
 )
-from smartrag.memory import Store, connection, schema
-from tests.fakes import observation, open_memory
+from smartrag.memory import Store, connection, schema, vectors
+from smartrag.text import sentence_spans
+from tests.fakes import HashingEncoder, observation, open_memory
 
 
 def sql(path: Path, *statements: str) -> list[tuple[object, ...]]:
@@ -80,27 +81,44 @@ def test_an_older_store_is_lifted_and_keeps_its_content(
 
 
 def test_version_2_takes_the_sentence_vectors_out_of_the_blocks(
-    memory: SmartRAG, store_path: Path, settings: Settings
+    store: Store, store_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    memory.add(Document("a", "Ada lives in Oslo. Bo lives in Bergen.\n\nCy sings. Di sings too."))
-    memory.add(Document("b", "Ed lives nowhere."))
-    before = memory.store.dump()
-    memory.close()
+    monkeypatch.setattr(vectors, "BLOCK_ROWS", 2)
+    texts = ["Ada lives. Bo lives.", "", "Cy sings. Di sings.", "Ed.", "Flo dances. Gus too."]
+    seen = [
+        observation(text, n, sentences=tuple(sentence_spans(text)), encoder=HashingEncoder())
+        for n, text in enumerate(texts)
+    ]
+    for lens in ("one", "other"):
+        store.put(lens, Document("a", "a"), [seen[:3]])
+        store.put(lens, Document("b", "b"), [seen[3:]])
+    before = store.dump()
+    blocks = "SELECT id, block_id FROM paragraphs ORDER BY id"
+    kept = store._connection.rows(blocks)
+    store.close()
     with closing(sqlite3.connect(store_path)) as raw:  # back to version 1, where blocks held them
-        raw.execute("ALTER TABLE vector_blocks ADD COLUMN sentence_codes BLOB NOT NULL DEFAULT x''")
-        raw.execute(
-            "ALTER TABLE vector_blocks ADD COLUMN sentence_scales BLOB NOT NULL DEFAULT x''"
-        )
-        rows = raw.execute("SELECT codes, scales FROM sentence_vectors ORDER BY paragraph_id")
-        codes, scales = (b"".join(column) for column in zip(*rows, strict=True))
-        raw.execute(
-            "UPDATE vector_blocks SET (sentence_codes, sentence_scales) = (?, ?)", (codes, scales)
-        )
+        for column in ("sentence_codes", "sentence_scales"):
+            raw.execute(f"ALTER TABLE vector_blocks ADD COLUMN {column} BLOB NOT NULL DEFAULT x''")
+        for (block,) in raw.execute("SELECT id FROM vector_blocks").fetchall():
+            rows = raw.execute(
+                """SELECT s.codes, s.scales FROM sentence_vectors s
+                     JOIN paragraphs p ON p.id = s.paragraph_id
+                    WHERE p.block_id = ? ORDER BY p.id""",
+                (block,),
+            )
+            codes, scales = (b"".join(column) for column in zip(*rows, strict=True))
+            raw.execute(
+                "UPDATE vector_blocks SET (sentence_codes, sentence_scales) = (?, ?) WHERE id = ?",
+                (codes, scales, block),
+            )
         raw.execute("DROP TABLE sentence_vectors")
         raw.execute("PRAGMA user_version = 1")
         raw.commit()
     with Store(store_path, settings.memory, write=False) as lifted:  # a search opens it so
         assert lifted.dump() == before
+        assert lifted._connection.rows(blocks) == kept
+        assert lifted._connection.rows("PRAGMA foreign_key_check") == []
+    assert len({block for _, block in kept}) > 2
 
 
 def test_a_migration_that_fails_leaves_the_old_version(

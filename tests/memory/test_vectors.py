@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from smartrag import Document
+from smartrag.errors import StoreDamaged
 from smartrag.kernels import quantize
 from smartrag.memory import Store, StoreView, vectors
 from smartrag.memory.vectors import VectorRows
@@ -128,6 +129,30 @@ def test_sentence_vectors_renewed_by_another_encoder_are_left_out(store: Store) 
             "UPDATE sentence_vectors SET codes = zeroblob(8) WHERE paragraph_id = 3"
         )
     assert view.sentence_codes(range(6))[0] == [0, 1, 3, 4, 5]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "codes = zeroblob(length(codes) - 32)",
+        "codes = zeroblob(length(codes) + 32)",
+        "scales = CAST(x'0000c07f' || substr(scales, 5) AS BLOB)",  # NaN
+        "sentence_spans = zeroblob(0)",
+    ],
+)
+def test_vectors_that_do_not_fit_together_are_refused(store: Store, damage: str) -> None:
+    put(store, "a", SEEN[:6])
+    with store._connection.atomic():
+        store._connection.execute(f"UPDATE vector_blocks SET {damage}")
+    with pytest.raises(StoreDamaged, match="vectors in the file do not fit together"):
+        store.view("l")
+
+
+def test_recall_does_not_count_that_each_paragraph_finds_itself(store: Store) -> None:
+    assert store.view("l").sketch_recall(100) == 1
+    put(store, "a", SEEN)
+    assert store.view("l").sketch_recall(len(SEEN)) == pytest.approx(1)
+    assert store.view("l").sketch_recall(11) < 1  # as many candidates as neighbours
 
 
 def test_an_emptied_block_goes(store: Store) -> None:

@@ -2,6 +2,7 @@
 #include <immintrin.h>
 
 #include "../isa.h"
+#include "prefetch.h"
 
 namespace sr {
 namespace {
@@ -9,9 +10,6 @@ namespace {
 #define TARGET [[gnu::target("avx512f,avx512bw,avx512vnni")]]
 
 constexpr size_t LANES = 64;
-
-// As in avx2.cpp, in bytes.
-constexpr size_t AHEAD = 4096;
 
 // acc + |q| * sign(row, q), summed over groups of four codes. The instruction multiplies unsigned by
 // signed bytes and sums exactly, so the sign of the query moves over to the row.
