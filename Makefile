@@ -36,7 +36,7 @@ test: .venv/test
 	touch $@
 
 .venv/test: .venv/runtime
-	$(BIN)/pip install -c constraints.txt -e '.[all,test]'
+	$(BIN)/pip install -c constraints.txt -e '.[all,train,test]'
 	touch $@
 
 clean:

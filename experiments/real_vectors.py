@@ -7,10 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
+from experiments.capitalised import CapitalisedSpans
 from smartrag import models
 from smartrag.evaluation.datasets import DataFile, load
 from smartrag.evaluation.results import ModelFile
-from smartrag.perception import CapitalisedSpans, Encoder, Perception
+from smartrag.perception import Encoder, Perception
 from smartrag.settings import PerceptionSettings
 from smartrag.text import sentence_spans
 from smartrag.types import FloatArray
@@ -43,8 +44,8 @@ def real_vectors(data: Path, encoder: str, passages: int, cache: Path) -> RealVe
             batch = chosen[first : first + _BATCH]
             texts = [passage.text for passage in batch]
             spans = [tuple(sentence_spans(text)) for text in texts]
-            whole, sentences = reader.vectors([passage.title for passage in batch], texts, spans)
-            parts += [whole, *sentences]
+            readings = reader.read([passage.title for passage in batch], texts, spans)
+            parts += [np.stack([r.vector for r in readings]), *(r.parts for r in readings)]
         rows = np.unique(np.concatenate(parts), axis=0)
         np.random.default_rng(0).shuffle(rows)
         queries = np.stack([reader.embed(item.question) for item in pool.items])

@@ -13,6 +13,8 @@ from itertools import chain, groupby
 from pathlib import Path
 from typing import TypeVar
 
+import numpy as np
+
 from smartrag.errors import MissingExtra, ReadError
 from smartrag.memory import Store
 from smartrag.memory.documents import content_hash
@@ -194,7 +196,9 @@ def reembed(store: Store, perception: Perception, encoder: EncoderIdentity) -> i
             for batch in _slices([p for _, p in of_lens]):
                 texts = [p.text for p in batch]
                 spans = [tuple(sentence_spans(text)) for text in texts]
-                vectors, of_sentences = perception.vectors([p.label for p in batch], texts, spans)
+                readings = perception.read([p.label for p in batch], texts, spans)
+                vectors = np.stack([reading.vector for reading in readings])
+                of_sentences = [reading.parts for reading in readings]
                 yield lens, [p.id for p in batch], vectors, spans, of_sentences
 
     with store.atomic():  # a paragraph written in between would be left without a vector

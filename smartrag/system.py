@@ -16,8 +16,8 @@ from smartrag.errors import SettingsError
 from smartrag.focus.gather import gather
 from smartrag.focus.pack import pack
 from smartrag.memory import Store
-from smartrag.perception import CapitalisedSpans, Encoder, Perceiver, Perception
-from smartrag.settings import Settings
+from smartrag.perception import Encoder, EvoNER, Perceiver, Perception, evoner
+from smartrag.settings import PerceptionSettings, Settings
 from smartrag.thinking import (
     LanguageModel,
     LlamaModel,
@@ -69,7 +69,7 @@ class SmartRAG:
         self.settings = settings or Settings()
         self.lens = lens
         self._write = write
-        self._perceiver = perceiver or CapitalisedSpans()
+        self._given_perceiver = perceiver
         self._given_model = model
         self.store = Store(Path(store), self.settings.memory, write=write)
 
@@ -173,7 +173,14 @@ class SmartRAG:
     def encoder(self) -> Encoder:
         """The encoder of the settings."""
         settings = self.settings.perception
-        return Encoder(models.locate(settings.encoder), settings)
+        shared = evoner.shipped().shared if self._given_perceiver is None else None
+        return Encoder(models.locate(settings.encoder), settings, shared=shared)
+
+    @cached_property
+    def perceiver(self) -> Perceiver:
+        """What finds entities: EvoNER, or what was given."""
+        workers = self.settings.perception.workers
+        return self._given_perceiver or EvoNER(evoner.shipped(), workers=workers)
 
     @cached_property
     def perception(self) -> Perception:
@@ -190,7 +197,12 @@ class SmartRAG:
         return self._given_model or LlamaModel(models.locate(settings.model), settings)
 
     def _new_perception(self) -> Perception:
-        return Perception(self.encoder, self._perceiver, self.settings.perception)
+        settings = self.settings.perception
+        reader = None
+        if isinstance(self.perceiver, EvoNER) and not self.encoder.shares:
+            own = replace(settings, encoder=PerceptionSettings().encoder)
+            reader = Encoder(models.locate(own.encoder), own, shared=self.perceiver.model.shared)
+        return Perception(self.encoder, self.perceiver, settings, reader)
 
     def _plan(self, asked: Question) -> tuple[Plan, tuple[ModelCall, ...]]:
         if self.settings.thinking.planner == "rules":

@@ -8,8 +8,9 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+from experiments.capitalised import CapitalisedSpans
 from smartrag import Document, Settings, SmartRAG
-from smartrag.perception import CapitalisedSpans, Perception
+from smartrag.perception import Perception
 from tests.fakes import SETTINGS, SMALL_CORPUS, HashingEncoder, open_memory
 
 # A slow machine is no failure.

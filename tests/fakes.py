@@ -12,8 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
+from experiments.capitalised import CapitalisedSpans
 from smartrag import Document, Settings, SmartRAG
-from smartrag.perception.encoder import Encoder, EncoderIdentity
+from smartrag.perception.encoder import Encoder, EncoderIdentity, Reading
 from smartrag.settings import MemorySettings, PerceptionSettings
 from smartrag.text import content_words
 from smartrag.thinking import LanguageModel
@@ -44,15 +45,18 @@ class HashingEncoder(Encoder):
         self._seed = seed
         self._known: dict[str, FloatArray] = {}
 
-    def encode_parts(
+    def encode(self, texts: Sequence[str]) -> FloatArray:
+        """Vectors of whole texts, (n, d)."""
+        return self._stacked(texts)
+
+    def read(
         self, texts: Sequence[str], parts: Sequence[Sequence[tuple[int, int]]]
-    ) -> tuple[FloatArray, list[FloatArray]]:
-        """Vectors of whole texts, (n, d), and of spans in each, (m_i, d)."""
-        of_parts = [
-            self._stacked([text[start:end] for start, end in spans])
+    ) -> list[Reading]:
+        """Vectors of whole texts and of spans in each; no token states."""
+        return [
+            Reading(self._unit(text), self._stacked([text[start:end] for start, end in spans]))
             for text, spans in zip(texts, parts, strict=True)
         ]
-        return self._stacked(texts), of_parts
 
     def token_spans(self, text: str) -> list[tuple[int, int]]:
         """Half-open character offsets of each token of `text`."""
@@ -87,7 +91,9 @@ def open_memory(
     model: LanguageModel | None = None,
 ) -> SmartRAG:
     """A SmartRAG that encodes with `encoder`, by default a `HashingEncoder`."""
-    memory = SmartRAG(path, settings, lens=lens, write=write, model=model)
+    memory = SmartRAG(
+        path, settings, lens=lens, write=write, model=model, perceiver=CapitalisedSpans()
+    )
     memory.__dict__["encoder"] = encoder or HashingEncoder()  # the place of the cached property
     return memory
 
@@ -109,13 +115,13 @@ def observation(
     are names with their weights.
     """
     spans = ((0, len(text)),) if sentences is None else sentences
-    vectors, of_sentences = (encoder or HashingEncoder()).encode_parts([text], [spans])
+    [reading] = (encoder or HashingEncoder()).read([text], [spans])
     placed = [*mentions, *((text.index(name), name) for name in names)]
     return Observation(
         paragraph=Paragraph(position, 0, len(text), text, label=label),
-        vector=vectors[0],
+        vector=reading.vector,
         sentences=spans,
-        sentence_vectors=of_sentences[0],
+        sentence_vectors=reading.parts,
         mentions=tuple(
             Mention(start, start + len(name), name, "name", 0.5) for start, name in placed
         ),

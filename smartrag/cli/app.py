@@ -12,6 +12,7 @@ from smartrag.cli import documents, questions
 from smartrag.cli.doctor import build_kernels, doctor
 from smartrag.cli.evaluate import evaluate_app
 from smartrag.cli.guard import Guarded
+from smartrag.cli.learning import train_app
 from smartrag.cli.models import models_app
 from smartrag.cli.options import Options
 from smartrag.cli.text import cleaned
@@ -69,3 +70,4 @@ app.command("doctor")(doctor)
 app.command("build-kernels")(build_kernels)
 app.add_typer(models_app, name="models")
 app.add_typer(evaluate_app, name="eval")
+app.add_typer(train_app, name="train")

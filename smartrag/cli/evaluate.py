@@ -1,7 +1,9 @@
-"""The verbs that measure: `smartrag eval retrieval` and `smartrag eval answers`."""
+"""The verbs that measure: `smartrag eval retrieval`, `answers` and `ner`."""
 
 from __future__ import annotations
 
+import hashlib
+import itertools
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -17,9 +19,9 @@ from rich.progress import Progress, TaskID
 from smartrag.cli.documents import Json
 from smartrag.cli.options import options_of
 from smartrag.cli.output import columns, remarks, results
-from smartrag.evaluation import answers, retrieval
+from smartrag.evaluation import answers, ner, retrieval
 from smartrag.evaluation.answer_methods import METHODS as ANSWER_METHODS
-from smartrag.evaluation.datasets import load
+from smartrag.evaluation.datasets import DataFile, load
 from smartrag.evaluation.pools import pooled
 from smartrag.evaluation.results import (
     ModelFile,
@@ -30,8 +32,13 @@ from smartrag.evaluation.results import (
     write,
 )
 from smartrag.models import locate
+from smartrag.perception import Encoder, EvoNER, evoner
+from smartrag.perception.labelled import read_sentences
+from smartrag.settings import PerceptionSettings
 
-evaluate_app = typer.Typer(no_args_is_help=True, help="Measure retrieval and answers on data sets.")
+evaluate_app = typer.Typer(
+    no_args_is_help=True, help="Measure retrieval, answers and entities on data sets."
+)
 
 
 class EvidenceSource(StrEnum):
@@ -134,6 +141,36 @@ def evaluate_answers(
     _show(result, _ANSWER_COLUMNS, into, as_json=as_json)
 
 
+@evaluate_app.command("ner")
+def evaluate_ner(
+    context: typer.Context,
+    data: Annotated[
+        Path, typer.Option(metavar="FILE", help="Labelled sentences, JSON Lines or .gz.")
+    ],
+    limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="The first N.")] = None,
+    into: Into = None,
+    as_json: Json = False,
+) -> None:
+    """Entities and their types against marked ones: exact borders, F1 typed and untyped."""
+    settings = options_of(context).settings().perception
+    if into is not None:
+        require_writable(into)
+    sentences = list(itertools.islice(read_sentences(data, nested=True), limit))
+    model = evoner.shipped()
+    encoder_path = locate(PerceptionSettings().encoder)
+    encoder = Encoder(encoder_path, settings, shared=model.shared)
+    perceiver = EvoNER(model, workers=settings.workers)
+    rows = ner.evaluate(sentences, ner.recogniser(encoder, perceiver), model.inventory)
+    used = [
+        ModelFile.of(encoder_path.name, encoder_path),
+        ModelFile(evoner.GRAPH, hashlib.sha256(model.graph).hexdigest()),
+    ]
+    name = f"ner.{data.name.removesuffix('.gz').removesuffix('.jsonl')}"
+    files = [DataFile.of(data, len(sentences))]
+    result = Result.of_this_run(name, _command(), 0, rows, files, used)
+    _show(result, _NER_COLUMNS, into, as_json=as_json)
+
+
 _WINDOW = 4096  # paper, appendix A: every method has a context of 4,096 tokens
 _RETRIEVAL_COLUMNS = tuple(
     "method recall@2 recall@5 recall@8 all@5 all@8 mrr n p50_ms p95_ms ingest_paragraphs_per_s "
@@ -143,6 +180,8 @@ _ANSWER_COLUMNS = tuple(
     "method f1 em contains abstained false_answer citation_precision citation_recall "
     "prompt_tokens ttft_s total_s llm_calls".split()
 )
+
+_NER_COLUMNS = tuple("type f1 precision recall span_f1 n found".split())
 
 
 def _command() -> str:

@@ -30,6 +30,12 @@ class DataFile:
     sha256: str
     rows: int
 
+    @classmethod
+    def of(cls, path: Path, rows: int) -> DataFile:
+        """The file at `path`, of which `rows` rows were read."""
+        with path.open("rb") as file:
+            return cls(path.name, hashlib.file_digest(file, "sha256").hexdigest(), rows)
+
 
 @dataclass(frozen=True, slots=True)
 class PoolPassage:

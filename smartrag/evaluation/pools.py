@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 
 from smartrag.evaluation.datasets import Pool
 from smartrag.evaluation.results import ModelFile
+from smartrag.perception import Perceiver
 from smartrag.settings import Settings
 from smartrag.system import SmartRAG
 from smartrag.thinking import LanguageModel
@@ -32,7 +33,11 @@ class PooledMemory:
 
 @contextmanager
 def pooled(
-    pool: Pool, settings: Settings, model: LanguageModel | None, kept_in: Path | None
+    pool: Pool,
+    settings: Settings,
+    model: LanguageModel | None,
+    kept_in: Path | None,
+    perceiver: Perceiver | None = None,
 ) -> Iterator[PooledMemory]:
     """The pool ingested into a store: a temporary one, or one in the folder `kept_in`.
 
@@ -41,7 +46,7 @@ def pooled(
     sums = "-".join(file.sha256[:8] for file in pool.files)
     with TemporaryDirectory() as temporary:
         path = (kept_in or Path(temporary)) / f"{pool.name}.{sums}.db"
-        with SmartRAG(path, settings, model=model) as memory:
+        with SmartRAG(path, settings, model=model, perceiver=perceiver) as memory:
             begun = time.perf_counter()
             outcomes = memory.add(_documents(pool))
             seconds = time.perf_counter() - begun

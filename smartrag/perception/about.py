@@ -2,17 +2,20 @@
 
 The strongest edges of the graph run from a mention to the paragraph about the mentioned thing.
 What a paragraph is about is read from its title and headings, from the subject of its first
-sentence and from phrases such as "also known as".
+sentence, from the entity with which that sentence begins and from phrases such as "also known as".
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from smartrag.text import STOP_WORDS, folded_words, sentence_spans
-from smartrag.types import About, Paragraph
+from smartrag.types import About, Mention, Paragraph
 
 _ARTICLES = ("the", "a", "an")
+_OPENING = re.compile(r"""[\s"“'‘]*(?:(?:the|an?)\s+)?["“'‘]?""", re.IGNORECASE)
+_VALUES = ("time", "number")
 _BRACKETS = re.compile(r"\s*\([^()]*\)")
 _SUBJECT = re.compile(
     r"""[\s"“'‘]*([^\W\d_a-z][^(,;\n]{1,60}?)\s*["”]?\s*(?:\(|,|\s(?:is|was|are|were)\s)"""
@@ -25,8 +28,11 @@ _KNOWN_AS_REACH = 400
 _LONGEST_SUBJECT = 6
 
 
-def abouts(title: str, paragraph: Paragraph) -> tuple[About, ...]:
-    """The names of what `paragraph` is about, each with its best weight (0 to 1), best first."""
+def abouts(title: str, paragraph: Paragraph, mentions: Sequence[Mention] = ()) -> tuple[About, ...]:
+    """The names of what `paragraph` is about, each with its best weight (0 to 1), best first.
+
+    `mentions` are those of the paragraph, in text order.
+    """
     found: dict[tuple[str, ...], About] = {}
 
     def add(name: str, weight: float) -> None:
@@ -41,6 +47,9 @@ def abouts(title: str, paragraph: Paragraph) -> tuple[About, ...]:
     subject = _first_subject(paragraph.text)
     if subject and _names_the_same(subject, subjects):
         add(_without_article(subject), 0.8)
+    opening = _opening_entity(paragraph.text, mentions)
+    if opening and _names_the_same(opening, subjects):
+        add(opening, 0.8)
     for match in _KNOWN_AS.finditer(paragraph.text, 0, _KNOWN_AS_REACH):
         if len(folded_words(match[1])) > 1:
             add(match[1], 0.7)
@@ -79,6 +88,14 @@ def _first_subject(text: str) -> str:
         match = _SUBJECT.match(" ".join(text[start:end].split()) + " ")
         if match and len(folded_words(match[1])) <= _LONGEST_SUBJECT:
             return match[1].strip()
+    return ""
+
+
+def _opening_entity(text: str, mentions: Sequence[Mention]) -> str:
+    """The entity with which a text begins, after at most a quotation mark and an article."""
+    for mention in mentions[:1]:
+        if mention.type not in _VALUES and _OPENING.fullmatch(text, 0, mention.start):
+            return mention.surface
     return ""
 
 

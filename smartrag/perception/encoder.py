@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from smartrag.errors import MissingExtra, ModelError
 from smartrag.settings import PerceptionSettings
@@ -28,15 +29,59 @@ class EncoderIdentity:
     sha256: str
 
 
+@dataclass(frozen=True, slots=True)
+class SharedStates:
+    """A tensor (1, t, d) inside the encoder file of this sum: the states of the tokens after its
+    lower blocks, on which another model builds."""
+
+    encoder: str  # SHA-256
+    tensor: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The t tokens of a text with their states after the blocks that other models share.
+
+    `words[k]` numbers the word that token k belongs to, -1 for the two special tokens; `spans` are
+    half-open character offsets, (0, 0) for the special tokens.
+    """
+
+    states: FloatArray  # (t, d)
+    words: NDArray[np.int64]  # (t,)
+    spans: NDArray[np.int64]  # (t, 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One text as the encoder read it: its vector and those of the m parts that were asked for.
+
+    `tokens` is None where the encoder was not asked to share its states.
+    """
+
+    vector: FloatArray  # (d,), unit length
+    parts: FloatArray  # (m, d), unit length
+    tokens: Tokens | None = None
+
+
 class Encoder:
     """Mean-pooled sentence embeddings of unit length.
 
     Each text is encoded alone, on one thread; `workers` texts are encoded side by side. A vector
     therefore depends on its text only, never on what else was in the batch.
+
+    With `shared`, and if this is the encoder that it speaks of, a reading also holds those states:
+    one pass then serves both models. `shares` says whether it does.
     """
 
-    def __init__(self, model: Path, settings: PerceptionSettings) -> None:
-        self._session = _open_session(model)
+    def __init__(
+        self, model: Path, settings: PerceptionSettings, *, shared: SharedStates | None = None
+    ) -> None:
+        content = _content(model)
+        sha256 = hashlib.sha256(content).hexdigest()
+        self.shares = shared is not None and shared.encoder == sha256
+        if shared is not None and self.shares:
+            content += _with_output(shared.tensor)
+        self._session = _open_session(content, model)
         self._tokenizer = _open_tokenizer(settings.encoder_tokens)
         self._counter = _open_tokenizer(None)
         self._inputs = {i.name for i in self._session.get_inputs()}
@@ -44,7 +89,7 @@ class Encoder:
         self.identity = EncoderIdentity(
             name=settings.encoder,
             dimension=int(self._session.get_outputs()[0].shape[-1]),
-            sha256=hashlib.sha256(model.read_bytes()).hexdigest(),
+            sha256=sha256,
         )
 
     def encode(self, texts: Sequence[str]) -> FloatArray:
@@ -53,27 +98,23 @@ class Encoder:
         Texts longer than `encoder_tokens` are cut. A text without any word still gets a vector,
         that of the two special tokens.
         """
-        vectors, _ = self.encode_parts(texts, [()] * len(texts))
+        vectors = np.empty((len(texts), self.identity.dimension), dtype=np.float32)
+        for row, reading in enumerate(self.read(texts, [()] * len(texts))):
+            vectors[row] = reading.vector
         return vectors
 
-    def encode_parts(
+    def read(
         self, texts: Sequence[str], parts: Sequence[Sequence[tuple[int, int]]]
-    ) -> tuple[FloatArray, list[FloatArray]]:
-        """Vectors of whole texts (n, d) and of spans in each, (m_i, d), from one pass a text.
+    ) -> list[Reading]:
+        """Each text read once: its own vector and those of spans in it.
 
         A span's vector is the mean of its tokens' states, which have seen the whole text: for
         retrieval as good as encoding each sentence by itself behind its title (recall@5 on
         HotpotQA, 2Wiki and MuSiQue train 95.9, 99.5 and 84.1 against 96.3, 99.5 and 84.1), for half
         of the encoder's work. A span beyond the cut has the vector of the whole text.
         """
-        vectors = np.empty((len(texts), self.identity.dimension), dtype=np.float32)
-        of_parts: list[FloatArray] = []
-        workers = min(self._workers, len(texts)) or 1
-        with ThreadPoolExecutor(workers) as pool:
-            for row, (whole, inside) in enumerate(pool.map(self._encode_one, texts, parts)):
-                vectors[row] = whole
-                of_parts.append(inside)
-        return vectors, of_parts
+        with ThreadPoolExecutor(min(self._workers, len(texts)) or 1) as pool:
+            return list(pool.map(self._read_one, texts, parts))
 
     def token_spans(self, text: str) -> list[tuple[int, int]]:
         """Half-open character offsets of each token of `text`, without special tokens, uncut."""
@@ -82,9 +123,7 @@ class Encoder:
         ).offsets
         return offsets
 
-    def _encode_one(
-        self, text: str, parts: Sequence[tuple[int, int]]
-    ) -> tuple[FloatArray, FloatArray]:
+    def _read_one(self, text: str, parts: Sequence[tuple[int, int]]) -> Reading:
         encoding = self._tokenizer.encode(text)
         ids = np.array([encoding.ids], dtype=np.int64)  # (1, t)
         feed = {
@@ -92,15 +131,18 @@ class Encoder:
             "attention_mask": np.ones_like(ids),
             "token_type_ids": np.zeros_like(ids),
         }
-        states = self._session.run(None, {k: v for k, v in feed.items() if k in self._inputs})[0][0]
+        outputs = self._session.run(None, {k: v for k, v in feed.items() if k in self._inputs})
+        states = outputs[0][0]  # (t, d)
+        spans = np.array(encoding.offsets, dtype=np.int64)  # (t, 2)
         whole = _unit(states.mean(axis=0))  # (t, d) -> (d,)
         inside = np.empty((len(parts), len(whole)), dtype=np.float32)
-        if parts:
-            offsets = np.array(encoding.offsets)  # (t, 2); the special tokens have (0, 0)
-            for row, (start, end) in enumerate(parts):
-                within = (offsets[:, 0] >= start) & (offsets[:, 1] <= end) & (offsets[:, 1] > 0)
-                inside[row] = _unit(states[within].mean(axis=0)) if within.any() else whole
-        return whole, inside
+        for row, (start, end) in enumerate(parts):
+            within = (spans[:, 0] >= start) & (spans[:, 1] <= end) & (spans[:, 1] > 0)
+            inside[row] = _unit(states[within].mean(axis=0)) if within.any() else whole
+        if not self.shares:
+            return Reading(whole, inside)
+        words = np.array([-1 if w is None else w for w in encoding.word_ids], dtype=np.int64)
+        return Reading(whole, inside, Tokens(outputs[1][0], words, spans))
 
 
 TokenSpans = Callable[[str], list[tuple[int, int]]]
@@ -111,7 +153,32 @@ def _unit(vector: FloatArray) -> FloatArray:
     return vector / np.float32(np.linalg.norm(vector))
 
 
-def _open_session(model: Path) -> Any:
+def _content(model: Path) -> bytes:
+    try:
+        return model.read_bytes()
+    except OSError as error:
+        raise _unreadable(model) from error
+
+
+def _open_session(content: bytes, model: Path) -> Any:
+    try:
+        return open_session(content)
+    except MissingExtra:
+        raise
+    except Exception as error:  # onnxruntime's exceptions share no base of their own
+        raise _unreadable(model) from error
+
+
+def _unreadable(model: Path) -> ModelError:
+    return ModelError(
+        "the encoder is not a readable ONNX model",
+        subject=str(model),
+        remedy="Fetch it again with: smartrag models pull minilm-l6-int8",
+    )
+
+
+def open_session(content: bytes) -> Any:
+    """An ONNX Runtime session on one thread; raises MissingExtra, or what onnxruntime raises."""
     try:
         import onnxruntime
     except ImportError as error:
@@ -120,14 +187,22 @@ def _open_session(model: Path) -> Any:
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
     options.log_severity_level = 3
-    try:
-        return onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # onnxruntime's exceptions share no base of their own
-        raise ModelError(
-            "the encoder is not a readable ONNX model",
-            subject=str(model),
-            remedy="Fetch it again with: smartrag models pull minilm-l6-int8",
-        ) from error
+    return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+
+
+def _with_output(tensor: str) -> bytes:
+    """What, appended to a serialised ONNX model, declares `tensor` as one more output.
+
+    Concatenated protocol buffers are merged and repeated fields joined; an output without a stated
+    type has its type inferred. So the graph needs no ONNX library to be edited.
+    """
+    name = _field(1, tensor.encode())  # ValueInfoProto.name
+    return _field(7, _field(12, name))  # ModelProto.graph, GraphProto.output
+
+
+def _field(number: int, payload: bytes) -> bytes:
+    """A length-delimited protocol buffer field; for payloads of fewer than 128 bytes."""
+    return bytes([number << 3 | 2, len(payload)]) + payload
 
 
 def _open_tokenizer(longest: int | None) -> Any:

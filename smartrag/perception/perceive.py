@@ -4,11 +4,12 @@ of language."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from smartrag.perception.about import abouts
 from smartrag.perception.chunks import chunk
-from smartrag.perception.encoder import Encoder
+from smartrag.perception.encoder import Encoder, Reading, Tokens
 from smartrag.settings import PerceptionSettings
 from smartrag.text import sentence_spans, well_formed
 from smartrag.types import Document, FloatArray, Mention, Observation, Paragraph, Question
@@ -17,20 +18,34 @@ from smartrag.types import Document, FloatArray, Mention, Observation, Paragraph
 class Perceiver(Protocol):
     """Finds entities. One method, on a batch."""
 
-    def mentions(self, texts: Sequence[str]) -> list[tuple[Mention, ...]]:
-        """The mentions of each text, in text order."""
+    def mentions(
+        self, texts: Sequence[str], tokens: Sequence[Tokens | None]
+    ) -> list[tuple[Mention, ...]]:
+        """The mentions of each text, in text order.
+
+        `tokens` are the texts as the encoder read them, None where it shares no states.
+        """
         ...
 
 
 class Perception:
-    """The reading side of the system: chunks, vectors, mentions and what a paragraph is about."""
+    """The reading side of the system: chunks, vectors, mentions and what a paragraph is about.
+
+    `reader` reads the texts for the perceiver where the encoder of the vectors cannot: when it is
+    another one than the perceiver was trained on.
+    """
 
     def __init__(
-        self, encoder: Encoder, perceiver: Perceiver, settings: PerceptionSettings
+        self,
+        encoder: Encoder,
+        perceiver: Perceiver,
+        settings: PerceptionSettings,
+        reader: Encoder | None = None,
     ) -> None:
         self._encoder = encoder
         self._perceiver = perceiver
         self._settings = settings
+        self._reader = reader
 
     def split(self, document: Document) -> list[Paragraph]:
         """The paragraphs of `document`."""
@@ -40,46 +55,70 @@ class Perception:
         """One observation for each paragraph, given with the document it belongs to."""
         paragraphs = [paragraph for _, paragraph in drafts]
         spans = [tuple(sentence_spans(p.text)) for p in paragraphs]
-        texts = [p.text for p in paragraphs]
-        vectors, sentence_vectors = self.vectors([p.label for p in paragraphs], texts, spans)
-        mentions = self._perceiver.mentions(texts)
+        labels, texts = [p.label for p in paragraphs], [p.text for p in paragraphs]
+        readings = self.read(labels, texts, spans)
+        mentions = self._mentions(labels, texts, readings)
         return [
             Observation(
                 paragraph=paragraph,
-                vector=vectors[row],
+                vector=readings[row].vector,
                 sentences=spans[row],
-                sentence_vectors=sentence_vectors[row],
+                sentence_vectors=readings[row].parts,
                 mentions=mentions[row],
-                abouts=abouts(document.title, paragraph),
+                abouts=abouts(document.title, paragraph, mentions[row]),
             )
             for row, (document, paragraph) in enumerate(drafts)
         ]
 
-    def vectors(
+    def read(
         self,
         labels: Sequence[str],
         texts: Sequence[str],
-        sentences: Sequence[tuple[tuple[int, int], ...]],
-    ) -> tuple[FloatArray, list[FloatArray]]:
-        """Paragraph vectors (n, d) and, for each paragraph, its sentence vectors (m, d).
+        sentences: Sequence[Sequence[tuple[int, int]]],
+    ) -> list[Reading]:
+        """Each paragraph read once, its sentences as parts.
 
         A paragraph is encoded behind its label, so a sentence that says "he" is still found by the
         name in its heading.
         """
-        leads = [f"{label}. " if label else "" for label in labels]
+        leads = [_lead(label) for label in labels]
         whole = [lead + text for lead, text in zip(leads, texts, strict=True)]
         parts = [
             [(len(lead) + start, len(lead) + end) for start, end in spans]
             for lead, spans in zip(leads, sentences, strict=True)
         ]
-        return self._encoder.encode_parts(whole, parts)
+        return self._encoder.read(whole, parts)
 
     def ask(self, text: str) -> Question:
         """A question, read once."""
         clean = well_formed(text)
-        return Question(clean, self.embed(clean), self._perceiver.mentions([clean])[0])
+        [reading] = self.read([""], [clean], [()])
+        [mentions] = self._mentions([""], [clean], [reading])
+        return Question(clean, reading.vector, mentions)
 
     def embed(self, text: str) -> FloatArray:
         """The vector of `text`, shape (d,)."""
         vector: FloatArray = self._encoder.encode([text])[0]
         return vector
+
+    def _mentions(
+        self, labels: Sequence[str], texts: Sequence[str], readings: Sequence[Reading]
+    ) -> list[tuple[Mention, ...]]:
+        """The mentions in the texts; those in the labels only help to read what follows."""
+        leads = [_lead(label) for label in labels]
+        whole = [lead + text for lead, text in zip(leads, texts, strict=True)]
+        if self._reader is not None:
+            readings = self._reader.read(whole, [()] * len(whole))
+        found = self._perceiver.mentions(whole, [reading.tokens for reading in readings])
+        return [
+            tuple(
+                replace(m, start=m.start - len(lead), end=m.end - len(lead))
+                for m in mentions
+                if m.start >= len(lead)
+            )
+            for lead, mentions in zip(leads, found, strict=True)
+        ]
+
+
+def _lead(label: str) -> str:
+    return f"{label}. " if label else ""

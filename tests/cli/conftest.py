@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner, Result
 
+from experiments.capitalised import CapitalisedSpans
 from smartrag.cli.app import app
-from smartrag.perception.encoder import EncoderIdentity
+from smartrag.perception.encoder import EncoderIdentity, Reading
 from smartrag.system import SmartRAG
 from smartrag.thinking.scripted import Reply, ScriptedModel
 from smartrag.types import FloatArray
@@ -41,17 +42,18 @@ class HashingEncoder:
     def encode(self, texts: Sequence[str]) -> FloatArray:
         return np.stack([_vector(text) for text in texts])
 
-    def encode_parts(
+    def read(
         self, texts: Sequence[str], parts: Sequence[Sequence[tuple[int, int]]]
-    ) -> tuple[FloatArray, list[FloatArray]]:
-        inside = [
-            np.stack([_vector(text[a:b]) for a, b in spans])
-            if spans
-            else np.empty((0, _DIMENSION), np.float32)
+    ) -> list[Reading]:
+        return [
+            Reading(
+                _vector(text),
+                np.array([_vector(text[a:b]) for a, b in spans], np.float32).reshape(
+                    -1, _DIMENSION
+                ),
+            )
             for text, spans in zip(texts, parts, strict=True)
         ]
-        whole = self.encode(texts) if texts else np.empty((0, _DIMENSION), np.float32)
-        return whole, inside
 
     def token_spans(self, text: str) -> list[tuple[int, int]]:
         return [match.span() for match in re.finditer(r"\w+|[^\w\s]", text)]
@@ -72,6 +74,7 @@ Run = Callable[..., Result]
 def encoder(monkeypatch: pytest.MonkeyPatch) -> HashingEncoder:
     fake = HashingEncoder()
     monkeypatch.setattr(SmartRAG, "encoder", property(lambda self: fake))
+    monkeypatch.setattr(SmartRAG, "perceiver", property(lambda self: CapitalisedSpans()))
     return fake
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from experiments.capitalised import CapitalisedSpans
 from smartrag.evaluation import answers, retrieval
 from smartrag.evaluation.answer_methods import METHODS as ANSWER_METHODS
 from smartrag.evaluation.datasets import Pool, load
@@ -78,6 +79,7 @@ def pool(tmp_path: Path) -> Pool:
 @pytest.fixture
 def asked(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> Iterator[PooledMemory]:
     monkeypatch.setattr(SmartRAG, "encoder", HashingEncoder())
+    monkeypatch.setattr(SmartRAG, "perceiver", CapitalisedSpans())
     sure = Settings.from_mapping({"focus": {"confidence_threshold": 0.0}})
     with pooled(pool, sure, ScriptedModel([REPLY]), None) as memory:
         yield memory
@@ -128,6 +130,7 @@ def test_a_kept_store_is_not_ingested_again(
     pool: Pool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(SmartRAG, "encoder", HashingEncoder())
+    monkeypatch.setattr(SmartRAG, "perceiver", CapitalisedSpans())
     with pooled(pool, Settings(), None, tmp_path / "stores") as first:
         assert first.paragraphs_per_s is not None
     with pooled(pool, Settings(), None, tmp_path / "stores") as second:

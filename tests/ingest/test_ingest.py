@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from experiments.capitalised import CapitalisedSpans
 from smartrag import Document, SmartRAG
 from smartrag.ingest import name_of, write
-from smartrag.perception import CapitalisedSpans, Perception
+from smartrag.perception import Perception
 from smartrag.types import DocumentOutcome, Observation, Paragraph
 from tests.fakes import SETTINGS, HashingEncoder, open_memory
 

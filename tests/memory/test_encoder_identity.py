@@ -87,7 +87,7 @@ def test_an_error_while_vectors_are_renewed_keeps_the_old_ones(
 ) -> None:
     with open_memory(filled, encoder=LARGER) as memory:
         before = memory.store.dump()
-        monkeypatch.setattr(memory.encoder, "encode_parts", lambda *_: 1 / 0)
+        monkeypatch.setattr(memory.encoder, "read", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             memory.reembed()
         assert memory.store.dump() == before

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from smartrag import models
-from smartrag.perception import Encoder
+from smartrag.perception import Encoder, evoner
 from smartrag.settings import PerceptionSettings
 
 
@@ -19,3 +19,9 @@ def minilm_file() -> Path:
 @pytest.fixture(scope="session")
 def minilm(minilm_file: Path) -> Encoder:
     return Encoder(minilm_file, PerceptionSettings())
+
+
+@pytest.fixture(scope="session")
+def minilm_shared(minilm_file: Path) -> Encoder:
+    """The real encoder with the states that EvoNER reads."""
+    return Encoder(minilm_file, PerceptionSettings(), shared=evoner.shipped().shared)

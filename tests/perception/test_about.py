@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smartrag.perception.about import abouts
-from smartrag.types import Paragraph
+from smartrag.types import Mention, Paragraph
 
 
 def found(title: str, text: str = "x", heading: tuple[str, ...] = ()) -> dict[str, float]:
@@ -67,6 +67,21 @@ def test_the_first_subject_counts_when_it_shares_a_word_with_a_heading(text: str
 
 def test_without_any_heading_the_first_subject_stands_alone() -> None:
     assert found("", "The Isel River is 212 kilometres long.") == {"Isel River": 0.8}
+
+
+def opening(text: str, surface: str, type_: str = "person") -> dict[str, float]:
+    start = text.index(surface)
+    mention = Mention(start, start + len(surface), surface, type_, 0.9)
+    paragraph = Paragraph(0, 0, len(text), text)
+    return {a.name: a.weight for a in abouts("", paragraph, [mention])}
+
+
+def test_the_entity_with_which_a_text_begins_is_what_it_is_about() -> None:
+    assert opening("Mara Lindqvist directed films.", "Mara Lindqvist") == {"Mara Lindqvist": 0.8}
+    assert opening("The Glass Orchard won.", "Glass Orchard", "art") == {"Glass Orchard": 0.8}
+    assert opening("“Mara Lindqvist sang.", "Mara Lindqvist") == {"Mara Lindqvist": 0.8}
+    assert opening("When Mara Lindqvist sang.", "Mara Lindqvist") == {}
+    assert opening("May 1987 saw rain.", "May 1987", "time") == {}
 
 
 def test_a_stop_word_in_common_is_not_a_name_in_common() -> None:

@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from experiments.capitalised import CapitalisedSpans
 from smartrag.errors import ModelError
 from smartrag.kernels import quantize
-from smartrag.perception import CapitalisedSpans, Encoder, Perception
+from smartrag.perception import Encoder, Perception
 from smartrag.settings import PerceptionSettings
 from smartrag.types import Document
 
@@ -81,11 +82,12 @@ def test_a_part_is_the_mean_of_its_tokens_and_the_whole_part_nearly_the_whole(
 ) -> None:
     text = TEXTS[3]
     parts = [(0, 24), (25, len(text)), (0, len(text))]
-    whole, [inside] = minilm.encode_parts([text], [parts])
-    assert np.array_equal(whole, minilm.encode([text]))
+    [reading] = minilm.read([text], [parts])
+    whole, inside = reading.vector, reading.parts
+    assert np.array_equal(whole, minilm.encode([text])[0])
     assert inside.shape == (3, 384)
     np.testing.assert_allclose(np.linalg.norm(inside, axis=1), 1, atol=1e-6)
-    assert whole[0] @ inside[2] > 0.95  # all but the two special tokens
+    assert whole @ inside[2] > 0.95  # all but the two special tokens
     town, lighthouse = minilm.encode(["a town with a harbour", "who built the lighthouse?"])
     assert inside[0] @ town > inside[1] @ town
     assert inside[1] @ lighthouse > inside[0] @ lighthouse
@@ -96,7 +98,8 @@ def test_texts_are_cut_at_the_limit_and_a_part_beyond_it_has_the_vector_of_the_w
 ) -> None:
     short = Encoder(minilm_file, PerceptionSettings(encoder_tokens=6))  # four words
     text = "one two three four five six"
-    [whole], [inside] = short.encode_parts([text], [[(19, 27), (0, 3), (3, 4)]])
+    [reading] = short.read([text], [[(19, 27), (0, 3), (3, 4)]])
+    whole, inside = reading.vector, reading.parts
     assert np.array_equal(whole, short.encode(["one two three four"])[0])
     assert np.array_equal(inside[0], whole)
     assert not np.array_equal(inside[1], whole)
@@ -129,8 +132,8 @@ def test_paragraphs_are_read_behind_their_label(minilm: Encoder) -> None:
     assert np.array_equal(seen.vector, minilm.encode([labelled])[0])
     assert seen.sentences == ((0, 20), (21, 53))
     shifted = [(a + 5, b + 5) for a, b in seen.sentences]
-    _, [inside] = minilm.encode_parts([labelled], [shifted])
-    assert np.array_equal(seen.sentence_vectors, inside)
+    [reading] = minilm.read([labelled], [shifted])
+    assert np.array_equal(seen.sentence_vectors, reading.parts)
     assert [m.surface for m in seen.mentions] == ["Oslo", "Bergen"]
     assert [a.name for a in seen.abouts] == ["Ada"]
 

@@ -1,7 +1,6 @@
-"""Entities as runs of capitalised words: a stand-in until the trained recogniser is here.
+"""Entities as runs of capitalised words: what EvoNER has to beat.
 
-It knows no types and sees no name in a text without capitals. It exists so that the graph, the
-store and retrieval work on real mentions from the first day, behind the `Perceiver` protocol.
+It knows no types and sees no name in a text without capitals.
 """
 
 from __future__ import annotations
@@ -9,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from smartrag.perception.encoder import Tokens
 from smartrag.text import STOP_WORDS, sentence_spans, words
 from smartrag.types import Mention
 
@@ -29,7 +29,9 @@ class CapitalisedSpans:
     A run ends with its sentence.
     """
 
-    def mentions(self, texts: Sequence[str]) -> list[tuple[Mention, ...]]:
+    def mentions(
+        self, texts: Sequence[str], tokens: Sequence[Tokens | None]
+    ) -> list[tuple[Mention, ...]]:
         """The mentions of each text, in text order, never overlapping."""
         return [tuple(_mentions(text)) for text in texts]
 

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smartrag.perception import CapitalisedSpans
+from experiments.capitalised import CapitalisedSpans
 from smartrag.types import Mention
 
 
 def names(text: str) -> list[str]:
-    [found] = CapitalisedSpans().mentions([text])
+    [found] = CapitalisedSpans().mentions([text], [None])
     return [m.surface for m in found]
 
 
@@ -79,7 +79,7 @@ def test_a_name_ends_with_its_sentence_and_its_line() -> None:
 
 
 def test_a_mention_carries_its_place_type_and_score() -> None:
-    assert CapitalisedSpans().mentions(["see Oslo", "no"]) == [
+    assert CapitalisedSpans().mentions(["see Oslo", "no"], [None] * 2) == [
         (Mention(4, 8, "Oslo", "name", 0.5),),
         (),
     ]
@@ -90,7 +90,7 @@ ALPHABET = st.sampled_from("Aa bÉÜé.,'’-_&0ŁłЖ東\n") | st.characters()
 
 @given(st.text(ALPHABET, max_size=150))
 def test_mentions_are_exact_and_never_overlap_in_any_text(text: str) -> None:
-    [found] = CapitalisedSpans().mentions([text])
+    [found] = CapitalisedSpans().mentions([text], [None])
     assert all(text[m.start : m.end] == m.surface != "" for m in found)
     assert all(a.end <= b.start for a, b in pairwise(found))
     assert all(m.surface[0].isupper() for m in found)

@@ -1,0 +1,114 @@
+"""EvoNER at work: entities and their types, from states that the encoder has already computed.
+
+The shipped model was trained on the lower blocks of one encoder; the sum of that encoder's file
+stands in the model's description, and another encoder is refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from smartrag.errors import MissingExtra, ModelError
+from smartrag.perception.encoder import SharedStates, Tokens, open_session
+from smartrag.perception.labels import Inventory
+from smartrag.perception.spans import decode
+from smartrag.perception.words import Words, words_of
+from smartrag.types import FloatArray, Mention
+
+SHIPPED = Path(__file__).with_name("evoner")
+"""The folder of the model that comes with the package."""
+
+GRAPH = "evoner.onnx"
+DESCRIPTION = "evoner.json"
+
+
+@dataclass(frozen=True, slots=True)
+class EvoNERModel:
+    """One version of EvoNER: its ONNX graph, its types, and what it stands on.
+
+    `shared` are the states that the graph reads; `caution` is added to the logit of "no entity", a
+    number chosen on the development split.
+    """
+
+    graph: bytes
+    inventory: Inventory
+    shared: SharedStates
+    caution: float
+
+
+def shipped() -> EvoNERModel:
+    """The model that comes with the package."""
+    return load(SHIPPED)
+
+
+def load(folder: Path) -> EvoNERModel:
+    """The model in a folder; raises ModelError when a part is missing or damaged."""
+    try:
+        described = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
+        graph = (folder / GRAPH).read_bytes()
+        model = EvoNERModel(
+            graph=graph,
+            inventory=Inventory.from_json(json.dumps(described["inventory"])),
+            shared=SharedStates(**described["shared"]),
+            caution=float(described["caution"]),
+        )
+        if hashlib.sha256(graph).hexdigest() != described["sha256"]:
+            raise ValueError("the graph does not have the sum in the description")
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ModelError(
+            f"the entity model cannot be read ({error})",
+            subject=str(folder),
+            remedy="Install SmartRAG again",
+        ) from error
+    return model
+
+
+class EvoNER:
+    """Finds and types entities; each text alone, `workers` side by side, each on one thread."""
+
+    def __init__(self, model: EvoNERModel, *, workers: int = 1) -> None:
+        try:
+            self._session = open_session(model.graph)
+        except MissingExtra:
+            raise
+        except Exception as error:  # onnxruntime's exceptions share no base of their own
+            raise ModelError(
+                "the entity model is not a readable ONNX graph",
+                remedy="Roll back with: smartrag types --rollback",
+            ) from error
+        self.model = model
+        self._workers = max(1, workers)
+
+    def mentions(
+        self, texts: Sequence[str], tokens: Sequence[Tokens | None]
+    ) -> list[tuple[Mention, ...]]:
+        """The mentions of each text, in text order and without overlap.
+
+        `tokens` are the texts as the encoder that the model stands on read them.
+        """
+        with ThreadPoolExecutor(min(self._workers, len(texts)) or 1) as pool:
+            return list(pool.map(self._in_one, texts, tokens))
+
+    def _in_one(self, text: str, tokens: Tokens | None) -> tuple[Mention, ...]:
+        assert tokens is not None, "the encoder was opened without shared states"
+        words = words_of(text, tokens)
+        if not len(words):
+            return ()
+        found = []
+        for span in decode(self.logits(words), caution=self.model.caution):
+            start, end = int(words.spans[span.first, 0]), int(words.spans[span.last, 1])
+            name = self.model.inventory.said_by(span.row)
+            if name:
+                found.append(Mention(start, end, text[start:end], name, span.score))
+        return tuple(found)
+
+    def logits(self, words: Words) -> FloatArray:
+        """Scores (n, W, k) of all spans for "no entity" and the k − 1 types in use."""
+        feed = {"states": words.states, "first": words.first, "codes": words.codes}
+        labels: FloatArray = self._session.run(["labels"], feed)[0]
+        return labels[..., : self.model.inventory.used]

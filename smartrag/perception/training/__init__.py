@@ -1,0 +1,2 @@
+"""Learning: the only part of perception that needs torch. It ends in files that the runtime reads
+without it."""

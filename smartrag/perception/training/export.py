@@ -1,0 +1,88 @@
+"""From torch to the runtime: one ONNX graph in INT8 for all versions of a model.
+
+Every label row is in the graph from the start, so learning a type changes numbers and never shapes.
+"""
+
+from __future__ import annotations
+
+import io
+import tempfile
+import warnings
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+
+from smartrag.perception.training.span_model import EvoNER
+from smartrag.perception.words import CHARACTERS
+
+OUTPUTS = ("labels", "starts", "ends", "spans")
+
+
+class OneText(nn.Module):
+    """EvoNER as the runtime calls it: one text, no padding."""
+
+    def __init__(self, model: EvoNER) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(
+        self, states: Tensor, first: Tensor, codes: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """`states` (t, d), `first` (n,), `codes` (n, characters) → logits of labels (n, W, k), of
+        starts (n,) and of ends (n,), and span vectors (n, W, z)."""
+        words = self.model.word_vectors(states[None], None, first[None], codes[None])
+        z = self.model.span_vectors(words)
+        starts, ends = self.model.starts(words), self.model.ends(words)
+        return self.model.labels(z)[0], starts[0, :, 0], ends[0, :, 0], z[0]
+
+
+def to_onnx(model: EvoNER) -> bytes:
+    """The graph in float32."""
+    model.eval()
+    example = (
+        torch.zeros(7, model.shape.hidden),
+        torch.tensor([1, 3, 4]),
+        torch.zeros(3, CHARACTERS, dtype=torch.int64),
+    )
+    buffer = io.BytesIO()
+    with warnings.catch_warnings():  # torch calls this exporter old; the new one needs onnxscript
+        warnings.simplefilter("ignore")
+        torch.onnx.export(
+            OneText(model).eval(),
+            example,
+            buffer,  # type: ignore[arg-type]
+            input_names=["states", "first", "codes"],
+            output_names=list(OUTPUTS),
+            dynamic_axes={
+                "states": {0: "tokens"},
+                "first": {0: "words"},
+                "codes": {0: "words"},
+                **{name: {0: "words"} for name in OUTPUTS},
+            },
+            opset_version=17,
+            dynamo=False,
+        )
+    return buffer.getvalue()
+
+
+def to_int8(graph: bytes) -> bytes:
+    """The same graph with 7-bit weights in INT8, one scale a column.
+
+    With the eighth bit, processors without VNNI instructions would overflow in their 16-bit sums,
+    and results would depend on the machine.
+    """
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = Path(folder, "float.onnx"), Path(folder, "int8.onnx")
+        source.write_bytes(graph)
+        quantize_dynamic(
+            source,
+            target,
+            op_types_to_quantize=["MatMul", "Gemm"],
+            per_channel=True,
+            reduce_range=True,
+            weight_type=QuantType.QInt8,
+        )
+        return target.read_bytes()

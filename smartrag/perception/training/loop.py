@@ -1,0 +1,131 @@
+"""The loop that every training here runs: AdamW, warm-up, linear decay, clipped gradients."""
+
+from __future__ import annotations
+
+import math
+import random
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from smartrag.perception.spans import decode
+from smartrag.perception.training.data import Example, batches, collate
+from smartrag.perception.training.span_model import EvoNER
+from smartrag.types import FloatArray
+
+Report = Callable[[str], None]
+_REPORT_EVERY = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """How long and in what steps; `tokens` is the size of a batch."""
+
+    epochs: int
+    tokens: int = 1200
+    warmup: float = 0.06
+    weight_decay: float = 0.01
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Parameters that learn at the same rate."""
+
+    parameters: Sequence[nn.Parameter]
+    rate: float
+
+
+def fit(
+    groups: Iterable[Group],
+    found: Sequence[Example],
+    schedule: Schedule,
+    loss_of: Callable[[list[Example], random.Random], Tensor],
+    report: Report = lambda _: None,
+    after_epoch: Callable[[int], None] = lambda _: None,
+) -> None:
+    """Lower the loss of the examples; `loss_of` gets a batch and the run's source of chance."""
+    chance = random.Random(schedule.seed)
+    optimiser = torch.optim.AdamW(
+        [{"params": list(g.parameters), "lr": g.rate} for g in groups],
+        weight_decay=schedule.weight_decay,
+    )
+    every = [p for group in optimiser.param_groups for p in group["params"]]
+    planned = [list(batches(found, schedule.tokens, chance)) for _ in range(schedule.epochs)]
+    steps = sum(map(len, planned))
+    warm = max(1, round(schedule.warmup * steps))
+
+    def rate(step: int) -> float:
+        return min((step + 1) / warm, (steps - step) / max(1, steps - warm))
+
+    decay = torch.optim.lr_scheduler.LambdaLR(optimiser, rate)
+    began, step = time.monotonic(), 0
+    for epoch, of_epoch in enumerate(planned):
+        for chosen in of_epoch:
+            loss = loss_of(chosen, chance)
+            if not math.isfinite(loss.item()):
+                raise FloatingPointError(f"the loss is {loss.item()} in step {step}")
+            optimiser.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            nn.utils.clip_grad_norm_(every, 1.0)
+            optimiser.step()
+            decay.step()
+            step += 1
+            if step % _REPORT_EVERY == 0:
+                seconds = time.monotonic() - began
+                report(f"step {step} of {steps}: loss {loss.item():.3f}, {seconds:.0f} s")
+        after_epoch(epoch)
+
+
+@torch.no_grad()
+def predict(
+    model: EvoNER, found: Sequence[Example], rows: int, tokens: int = 4096
+) -> list[FloatArray]:
+    """Logits (n, W, rows) of each example, in their order."""
+    model.eval()
+    scored: list[FloatArray] = [np.empty(0, np.float32)] * len(found)
+    order = sorted(range(len(found)), key=lambda i: len(found[i].words.states))
+    while order:
+        at_once = max(1, tokens // len(found[order[-1]].words.states))
+        chosen, order = order[-at_once:], order[:-at_once]
+        batch = collate([found[i] for i in chosen], rows, model.shape.widths)
+        labels = model(batch.states, batch.mask, batch.first, batch.codes, rows).labels
+        for place, i in enumerate(chosen):
+            scored[i] = labels[place, : len(found[i].words)].numpy()
+    return scored
+
+
+@dataclass(frozen=True, slots=True)
+class F1:
+    """Micro-averaged, 0 to 1; `typed` asks for borders and type, `spans` for the borders only."""
+
+    typed: float
+    spans: float
+
+
+def f1(
+    found: Sequence[Example],
+    logits: Sequence[FloatArray],
+    caution: float = 0.0,
+    rows: frozenset[int] | None = None,
+) -> F1:
+    """How well scores find the gold of examples; with `rows`, of these types only.
+
+    A found entity is right in type if its row is one of those that the gold may be.
+    """
+    marked = said = right = bordered = 0
+    for example, scores in zip(found, logits, strict=True):
+        gold = {
+            (g.first, g.last): g.rows
+            for g in example.gold
+            if rows is None or rows.intersection(g.rows)
+        }
+        spans = [s for s in decode(scores, caution=caution) if rows is None or s.row in rows]
+        marked, said = marked + len(gold), said + len(spans)
+        bordered += sum((s.first, s.last) in gold for s in spans)
+        right += sum(s.row in gold.get((s.first, s.last), ()) for s in spans)
+    return F1(2 * right / max(1, marked + said), 2 * bordered / max(1, marked + said))
