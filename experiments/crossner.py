@@ -1,4 +1,4 @@
-"""New types domain by domain: what each round learns, and what the older types lose.
+"""New types domain by domain: what each stage of a round learns, and what the older types lose.
 
 CrossNER's five domains in sequence, each from its 100 to 200 training sentences. Scores are on the
 test files of AI, music and science and on the development files of politics and literature, whose
@@ -11,10 +11,11 @@ where the defaults of a round were chosen.
 from __future__ import annotations
 
 import argparse
+import copy
 import random
 import shlex
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -28,15 +29,19 @@ from smartrag.perception.labelled import Sentence, read_sentences
 from smartrag.perception.labels import Inventory
 from smartrag.perception.training import base
 from smartrag.perception.training.checkpoint import trainable
-from smartrag.perception.training.data import Example, Guideline, examples
-from smartrag.perception.training.incremental import STAGES, Round, activate, learn
+from smartrag.perception.training.data import Example, Guideline, examples, labelled
+from smartrag.perception.training.incremental import STAGES, Round, Rows, activate, learn
 from smartrag.perception.training.loop import F1, f1, predict
 from smartrag.perception.training.span_model import EvoNER
+from smartrag.perception.training.update import to_bytes
 from smartrag.settings import PerceptionSettings
 
 DOMAINS = ("ai", "literature", "music", "politics", "science")
 SEALED = ("literature", "politics")
 REPLAY = 300
+EARLIER = 60
+"""Sentences that are shown again in a round: of the base types, and of each earlier domain."""
+
 SAME = {"organisation": "organization"}
 """CrossNER's name for a base type; *person*, *location*, *event* and *product* are called alike."""
 
@@ -55,10 +60,11 @@ PARENTS: Mapping[str, str] = {
 
 SETTINGS: Mapping[str, Round] = {
     "three stages": Round(),
-    "one stage": Round(stages=STAGES[:1]),
-    "two stages": Round(stages=STAGES[:2]),
     "no distillation": Round(distil="nothing"),
     "reserved rows held": Round(distil="all rows"),
+    "no adapters": Round(
+        stages=tuple(replace(s, block_rate=s.block_rate / 10) for s in STAGES), rank=0
+    ),
 }
 
 
@@ -67,12 +73,12 @@ class Domain:
     """The sentences of one domain."""
 
     name: str
-    train: tuple[Sentence, ...]
-    test: tuple[Sentence, ...]
+    train: tuple[Example, ...]
+    test: tuple[Example, ...]
 
     def types(self) -> list[str]:
         """The types that its training file marks, in the order of the alphabet."""
-        return sorted({SAME.get(e.type, e.type) for s in self.train for e in s.entities})
+        return sorted({SAME.get(g.name, g.name) for e in self.train for g in e.gold})
 
 
 def main() -> None:
@@ -87,25 +93,26 @@ def main() -> None:
     arguments = parser.parse_args()
     torch.set_num_threads(2)
     files: list[DataFile] = []
-    domains = [
-        domain_of(name, arguments.data, arguments.choose, files) for name in arguments.domains
-    ]
     encoder_path = models.locate(PerceptionSettings().encoder)
     known = evoner.load(arguments.base)
     encoder = Encoder(encoder_path, PerceptionSettings(), shared=known.shared)
+    domains = [
+        domain_of(name, arguments.data, arguments.choose, encoder, files)
+        for name in arguments.domains
+    ]
     few_nerd = base.corpus(arguments.data, base.Recipe(partly=0))
+    held = read(few_nerd.dev if arguments.choose else few_nerd.test, encoder)
     rows: list[Row] = []
     for seed in arguments.seeds:
-        replay = random.Random(seed).sample(few_nerd.few_nerd, REPLAY)
-        held = few_nerd.dev if arguments.choose else few_nerd.test
+        replay = read(random.Random(seed).sample(few_nerd.few_nerd, REPLAY), encoder)
         for setting in arguments.settings:
             sequence = Learner(
-                trainable(arguments.base), known.inventory, known.caution, encoder, replay, held
+                trainable(arguments.base), known.inventory, known.caution, replay, held
             )
             for domain in domains:
-                row = sequence.learn(domain, replace(SETTINGS[setting], seed=seed))
-                rows.append({"setting": setting, "domain": domain.name, "seed": seed, **row})
-                print(rows[-1], flush=True)
+                for row in sequence.learn(domain, replace(SETTINGS[setting], seed=seed)):
+                    rows.append({"setting": setting, "seed": seed, "domain": domain.name, **row})
+                    print(rows[-1], flush=True)
     command = shlex.join(["python", "-m", "experiments.crossner", *sys.argv[1:]])
     used = [
         ModelFile.of(encoder_path.name, encoder_path),
@@ -120,15 +127,23 @@ def main() -> None:
     )
 
 
-def domain_of(name: str, folder: Path, choose: bool, files: list[DataFile]) -> Domain:
+def domain_of(
+    name: str, folder: Path, choose: bool, encoder: Encoder, files: list[DataFile]
+) -> Domain:
     """A domain's sentences; the files are added to `files`."""
     split = "dev" if choose or name in SEALED else "test"
-    read = []
+    parts = []
     for part in ("train", split):
         path = folder / f"crossner-{name}.{part}.jsonl.gz"
-        read.append(tuple(read_sentences(path)))
-        files.append(DataFile.of(path, len(read[-1])))
-    return Domain(name, *read)
+        sentences = list(read_sentences(path))
+        files.append(DataFile.of(path, len(sentences)))
+        parts.append(read(sentences, encoder))
+    return Domain(name, *parts)
+
+
+def read(sentences: Sequence[Sentence], encoder: Encoder) -> tuple[Example, ...]:
+    """The sentences as the encoder reads them; which rows their types stand for is said later."""
+    return tuple(examples(sentences, Guideline({}), encoder, 1))
 
 
 class Learner:
@@ -139,59 +154,62 @@ class Learner:
         model: EvoNER,
         inventory: Inventory,
         caution: float,
-        encoder: Encoder,
-        replay: Sequence[Sentence],
-        held: Sequence[Sentence],
+        replay: Sequence[Example],
+        held: Sequence[Example],
     ) -> None:
         self.model, self.inventory, self.caution = model, inventory, caution
-        self.encoder = encoder
         self.replay, self.held = replay, held
         self.before = self._base_f1()
         self.seen: list[Domain] = []
 
-    def learn(self, domain: Domain, round_: Round) -> dict[str, str | int | float | bool | None]:
-        """Learn one domain and score all that was learned so far."""
-        deployed = self.inventory.used
+    def learn(self, domain: Domain, round_: Round) -> Iterator[Row]:
+        """Learn one domain; scores it, and the base types, after each stage."""
+        deployed, teacher = self.inventory.used, copy.deepcopy(self.model)
         added = {t: PARENTS.get(t, "") for t in domain.types() if not self.inventory.named(t)}
         self.inventory = self.inventory.with_types(added)
-        activate(
-            self.model,
-            {self._row(t): self._row(p) if p else 0 for t, p in added.items()},
-            deployed,
-        )
+        parents = {self._row(t): self._row(p) if p else 0 for t, p in added.items()}
+        activate(self.model, parents, deployed)
         used = self.inventory.used
         texts = self._examples(domain.train, domain)
         # Sentences of earlier rounds are replayed too: a few for each.
-        older = [e for d in self.seen for e in self._examples(d.train[:60], d)]
-        base_texts = examples(self.replay, self._base_guideline(), self.encoder, used)
-        row: dict[str, str | int | float | bool | None] = {"n_types": len(added)}
-        stages = learn(self.model, texts, [*base_texts, *older], used, deployed, round_)
-        for stage, seconds in stages:
-            row[f"{stage.name.replace(' ', '_')}_s"] = seconds
+        texts += [e for d in self.seen for e in self._examples(d.train[:EARLIER], d)]
+        texts += labelled(self.replay, self._base_guideline(), used)
+        seconds = 0.0
+        for step in learn(self.model, teacher, texts, Rows(deployed, used), round_):
+            every, named, fresh = self._domain_f1(domain, set(added))
+            base_types = self._base_f1()
+            seconds += step.seconds
+            yield {
+                "stage": step.stage.name,
+                "seconds": seconds,
+                "new_types": len(added),
+                "f1": named.typed,
+                "span_f1": named.spans,
+                "f1_new_types": fresh.typed,
+                "f1_with_misc": every.typed,
+                "base_f1": base_types.typed,
+                "base_f1_lost": self.before.typed - base_types.typed,
+                "earlier_f1": self._earlier_f1(),
+                "update_mb": len(to_bytes(step.update)) / 1e6,
+            }
         self.seen.append(domain)
-        every, named, fresh = self._domain_f1(domain, set(added))
-        row["f1_new"] = named.typed
-        row["f1_new_with_misc"] = every.typed
-        row["f1_new_spans"] = named.spans
-        row["f1_new_rows_only"] = fresh.typed
-        after = self._base_f1()
-        row["f1_base"], row["f1_base_spans"] = after.typed, after.spans
-        row["f1_base_before"] = self.before.typed
-        others = [self._domain_f1(d, set())[1].typed for d in self.seen[:-1]]
-        row["f1_earlier_domains"] = sum(others) / len(others) if others else None
-        return row
+
+    def _earlier_f1(self) -> float | None:
+        """The mean over the domains that were learned before."""
+        scores = [self._domain_f1(d, ())[1].typed for d in self.seen]
+        return sum(scores) / len(scores) if scores else None
 
     def _row(self, name: str) -> int:
         found = self.inventory.named(name)
         assert found is not None
         return found.row
 
-    def _examples(self, sentences: Sequence[Sentence], domain: Domain) -> list[Example]:
+    def _examples(self, found: Sequence[Example], domain: Domain) -> list[Example]:
         """A domain marks its own types and no others: those stay open."""
         own = {t: (self._row(SAME.get(t, t)),) for t in {*domain.types(), *SAME}}
         marked = {r for rows in own.values() for r in rows}
         unmarked = tuple(r for r in range(1, self.inventory.used) if r not in marked)
-        return examples(sentences, Guideline(own, unmarked), self.encoder, self.inventory.used)
+        return labelled(found, Guideline(own, unmarked), self.inventory.used)
 
     def _base_guideline(self) -> Guideline:
         """A finer type counts as the base type above it."""
@@ -201,14 +219,14 @@ class Learner:
             )
             for name in base.TYPES
         }
-        names = {e.type for s in (*self.replay, *self.held) for e in s.entities}
+        names = {g.name for e in (*self.replay, *self.held) for g in e.gold}
         free = [t.row for t in self.inventory.types if len(self.inventory.lineage(t.name)) == 1]
         unmarked = [r for r in free if r > len(base.TYPES) or r in base.SILENT]
         return Guideline({n: below[n.partition("-")[0]] for n in names}, tuple(unmarked))
 
     def _base_f1(self) -> F1:
         guideline = self._base_guideline()
-        found = examples(self.held, guideline, self.encoder, self.inventory.used)
+        found = labelled(self.held, guideline, self.inventory.used)
         rows = frozenset(r for rows in guideline.rows_of.values() for r in rows)
         scored = predict(self.model, found, self.inventory.used)
         return f1(found, scored, self.caution, rows)

@@ -71,7 +71,6 @@ def examples(
 
     States are kept as float16, half the memory, and read back as float32.
     """
-    anything = tuple(range(rows))
     found = []
     for begin in range(0, len(sentences), _READ_AT_ONCE):
         some = sentences[begin : begin + _READ_AT_ONCE]
@@ -82,12 +81,27 @@ def examples(
             if not len(words):
                 continue
             gold = tuple(
-                Gold(first, last, guideline.rows_of.get(name, anything), name)
-                for first, last, name in gold_words(sentence, words)
+                Gold(first, last, (), name) for first, last, name in gold_words(sentence, words)
             )
             half = replace(words, states=words.states.astype(np.float16))
-            found.append(Example(half, gold, guideline.unmarked))
-    return found
+            found.append(Example(half, gold))
+    return labelled(found, guideline, rows)
+
+
+def labelled(found: Iterable[Example], guideline: Guideline, rows: int) -> list[Example]:
+    """The same texts with what a guideline says about the first `rows` rows, which may be more
+    than when they were read."""
+    anything = tuple(range(rows))
+    return [
+        replace(
+            example,
+            gold=tuple(
+                replace(g, rows=guideline.rows_of.get(g.name, anything)) for g in example.gold
+            ),
+            unmarked=guideline.unmarked,
+        )
+        for example in found
+    ]
 
 
 def gold_words(sentence: Sentence, words: Words) -> Iterator[tuple[int, int, str]]:

@@ -7,20 +7,24 @@ can be deployed, so a round may stop there when its time is used up.
 
 from __future__ import annotations
 
-import copy
 import random
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
+import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
+from smartrag.perception.training.adapters import adapted
 from smartrag.perception.training.data import Batch, Example, collate
-from smartrag.perception.training.loop import Group, Report, Schedule, fit
+from smartrag.perception.training.loop import Group, Report, Schedule, fit, predict
 from smartrag.perception.training.losses import distillation_loss, task_loss
 from smartrag.perception.training.span_model import EvoNER, Scores, reserve
+from smartrag.perception.training.update import Update, joined
+from smartrag.types import FloatArray
 
 Distil = Literal["deployed rows", "all rows", "nothing"]
 
@@ -39,8 +43,8 @@ class Stage:
 
 STAGES = (
     Stage("heads", 0, 12, 1e-3, 0.0),
-    Stage("top blocks", 2, 10, 5e-4, 1e-4),
-    Stage("all blocks", 3, 4, 2e-4, 3e-5),
+    Stage("top blocks", 2, 10, 5e-4, 1e-3),
+    Stage("all blocks", 3, 4, 2e-4, 3e-4),
 )
 
 
@@ -49,7 +53,8 @@ class Round:
     """How a round learns. `weight` is λ_KD, `temperature` T_kd and `gate` τ of equations 5 to 7.
 
     `distil` says over which labels the teacher is asked: those deployed before the round, as the
-    paper does; all, so that reserved rows are held back too; or none.
+    paper does; all, so that reserved rows are held back too; or none. `rank` is that of the
+    adapters through which blocks learn; with 0 their own weights do, at a lower rate.
     """
 
     stages: tuple[Stage, ...] = STAGES
@@ -57,8 +62,26 @@ class Round:
     temperature: float = 2.0
     gate: float = 0.7
     distil: Distil = "deployed rows"
+    rank: int = 16
     tokens: int = 800
     seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The label rows of a round: the first `deployed` were there before it, `used` are in use."""
+
+    deployed: int
+    used: int
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A stage that is done: how long it took, and what the round has changed so far."""
+
+    stage: Stage
+    seconds: float
+    update: Update
 
 
 def activate(model: EvoNER, rows: Mapping[int, int], first: int) -> None:
@@ -78,65 +101,120 @@ def activate(model: EvoNER, rows: Mapping[int, int], first: int) -> None:
 
 def learn(
     model: EvoNER,
-    new: Sequence[Example],
-    replay: Sequence[Example],
-    used: int,
-    deployed: int,
+    teacher: EvoNER,
+    texts: Sequence[Example],
+    rows: Rows,
     round_: Round,
+    done: int = 0,
+    update: Update | None = None,
     report: Report = lambda _: None,
     may_go_on: Callable[[Stage], bool] = lambda _: True,
-) -> Iterator[tuple[Stage, float]]:
-    """Train `model` in place; yields each stage that is done, with its seconds.
+) -> Iterator[Step]:
+    """Train `model` in place on new sentences and old ones; yields each stage that is done.
 
-    The first `deployed` rows were there before the round, the first `used` are in use now. Whoever
-    iterates may keep the model as it stands, or stop; `may_go_on` is asked before each stage.
+    `teacher` is the model before the round. Whoever iterates may keep what stands after a stage, or
+    stop; `may_go_on` is asked before each one. A round that was interrupted goes on from the model
+    after `done` stages and from their `update`.
     """
-    teacher = copy.deepcopy(model).eval().requires_grad_(False)
-    texts = [*new, *replay]
-
-    def loss_of(chosen: list[Example], chance: random.Random) -> Tensor:
-        batch = collate(chosen, used, model.shape.widths)
-        scores = model(batch.states, batch.mask, batch.first, batch.codes, used)
-        loss = task_loss(scores, batch)
-        if round_.distil == "nothing":
-            return loss
-        held = deployed if round_.distil == "deployed rows" else used
-        return loss + round_.weight * _distilled(teacher, scores, batch, deployed, held, round_)
-
-    for stage in round_.stages:
+    held = rows.used if round_.distil == "all rows" else rows.deployed
+    told = [] if round_.distil == "nothing" else predict(teacher, texts, rows.deployed)
+    for stage in round_.stages[done:]:
         if not may_go_on(stage):
             return
         began = time.monotonic()
         model.eval()  # a few hundred sentences: the teacher holds better than dropout does
-        schedule = Schedule(stage.epochs, round_.tokens, seed=round_.seed)
-        fit(_groups(model, stage), texts, schedule, loss_of, report)
-        reserve(model, used)  # weight decay has reached them too
-        yield stage, time.monotonic() - began
+        raised = _raised(model, texts, len(model.blocks) - stage.blocks)
+        answers = {id(text): logits for text, logits in zip(raised, told, strict=False)}
+        loss_of = _loss(model, rows, round_, stage, answers, held)
+        with _trained(model, stage, round_.rank) as (groups, changed):
+            schedule = Schedule(stage.epochs, round_.tokens, seed=round_.seed)
+            fit(groups, raised, schedule, loss_of, report)
+            reserve(model, rows.used)  # weight decay has reached them too
+            of_stage = {name: p.detach().clone() for name, p in changed.items()}
+        update = joined(update or {}, of_stage)
+        yield Step(stage, time.monotonic() - began, update)
 
 
-def _distilled(
-    teacher: EvoNER, scores: Scores, batch: Batch, deployed: int, held: int, round_: Round
-) -> Tensor:
+def _raised(model: EvoNER, texts: Sequence[Example], lowest: int) -> list[Example]:
+    """The texts with the states before block `lowest`: what is below learns nothing in a stage, so
+    it is computed once."""
+    raised = []
     with torch.no_grad():
-        told = teacher(batch.states, batch.mask, batch.first, batch.codes, deployed).labels
-        if held > deployed:  # to the teacher the rows of this round do not exist
-            nothing = told.new_full((*told.shape[:-1], held - deployed), -1e4)
-            told = torch.cat([told, nothing], -1)
+        for text in texts:
+            states = torch.from_numpy(text.words.states.astype(np.float32))[None]
+            above: Any = model.raised(states, None, 0, lowest)[0].numpy().astype(np.float16)
+            words = replace(text.words, states=above)  # half the memory; read back as float32
+            raised.append(replace(text, words=words))
+    return raised
+
+
+def _loss(
+    model: EvoNER,
+    rows: Rows,
+    round_: Round,
+    stage: Stage,
+    answers: Mapping[int, FloatArray],
+    held: int,
+) -> Callable[[list[Example], random.Random], Tensor]:
+    """L_inc of a batch, equation 5. `answers` are the teacher's logits of a text by its id()."""
+    lowest = len(model.blocks) - stage.blocks
+
+    def loss_of(chosen: list[Example], chance: random.Random) -> Tensor:
+        batch = collate(chosen, rows.used, model.shape.widths)
+        scores = model(*(batch.states, batch.mask, batch.first, batch.codes), rows.used, lowest)
+        loss = task_loss(scores, batch)
+        if not answers:
+            return loss
+        told = _padded([answers[id(text)] for text in chosen], batch, held)
+        return loss + round_.weight * _distilled(scores, told, batch, round_)
+
+    return loss_of
+
+
+def _padded(answers: Sequence[FloatArray], batch: Batch, held: int) -> Tensor:
+    """The teacher's logits of a batch, (B, n, W, held); rows that it does not know cannot be."""
+    b, n, widths = batch.valid.shape
+    told = np.full((b, n, widths, held), -1e4, dtype=np.float32)
+    for place, logits in enumerate(answers):
+        told[place, : len(logits), :, : logits.shape[-1]] = logits
+    return torch.from_numpy(told)
+
+
+def _distilled(scores: Scores, told: Tensor, batch: Batch, round_: Round) -> Tensor:
     return distillation_loss(
-        scores.labels[batch.valid][:, :held],
+        scores.labels[batch.valid][:, : told.shape[-1]],
         told[batch.valid],
         temperature=round_.temperature,
         gate=round_.gate,
     )
 
 
-def _groups(model: EvoNER, stage: Stage) -> list[Group]:
-    """What a stage trains; everything else is frozen."""
-    top = list(model.blocks)[len(model.blocks) - stage.blocks :]
-    blocks = [p for block in top for p in block.parameters()]
-    heads = [p for name, p in model.named_parameters() if not name.startswith("blocks.")]
+@contextmanager
+def _trained(
+    model: EvoNER, stage: Stage, rank: int
+) -> Iterator[tuple[list[Group], dict[str, nn.Parameter]]]:
+    """What a stage trains, in groups and by name; everything else is frozen."""
+    lowest = len(model.blocks) - stage.blocks
+    heads = {n: p for n, p in model.named_parameters() if not n.startswith("blocks.")}
     model.requires_grad_(False)
-    for parameter in (*blocks, *heads):
+    if not stage.blocks:
+        yield _learning(heads, stage.head_rate), heads
+    elif rank:
+        with adapted(model, lowest, rank) as pairs:
+            groups = _learning(heads, stage.head_rate) + _learning(pairs, stage.block_rate)
+            yield groups, {**heads, **pairs}
+    else:
+        blocks = {
+            f"blocks.{b}.{name}": p
+            for b, block in enumerate(model.blocks)
+            for name, p in block.named_parameters()
+            if b >= lowest
+        }
+        groups = _learning(heads, stage.head_rate) + _learning(blocks, stage.block_rate)
+        yield groups, {**heads, **blocks}
+
+
+def _learning(parameters: Mapping[str, nn.Parameter], rate: float) -> list[Group]:
+    for parameter in parameters.values():
         parameter.requires_grad_(True)
-    groups = [Group(heads, stage.head_rate)]
-    return [*groups, Group(blocks, stage.block_rate)] if blocks else groups
+    return [Group(list(parameters.values()), rate)]

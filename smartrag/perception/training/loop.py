@@ -92,7 +92,8 @@ def predict(
     while order:
         at_once = max(1, tokens // len(found[order[-1]].words.states))
         chosen, order = order[-at_once:], order[:-at_once]
-        batch = collate([found[i] for i in chosen], rows, model.shape.widths)
+        unlabelled = [Example(found[i].words, ()) for i in chosen]
+        batch = collate(unlabelled, rows, model.shape.widths)
         labels = model(batch.states, batch.mask, batch.first, batch.codes, rows).labels
         for place, i in enumerate(chosen):
             scored[i] = labels[place, : len(found[i].words)].numpy()

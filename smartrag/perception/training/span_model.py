@@ -117,15 +117,21 @@ class EvoNER(nn.Module):
         self.dropout = nn.Dropout(shape.dropout)
         nn.init.normal_(self.width.weight, std=0.1)
 
+    def raised(self, states: Tensor, mask: Tensor | None, first: int, last: int) -> Tensor:
+        """The states (B, t, d) after blocks `first` … `last` − 1, from those before them."""
+        for block in list(self.blocks)[first:last]:
+            states = block(states, mask)
+        return states
+
     def word_vectors(
-        self, states: Tensor, mask: Tensor | None, first: Tensor, codes: Tensor
+        self, states: Tensor, mask: Tensor | None, first: Tensor, codes: Tensor, lowest: int = 0
     ) -> Tensor:
         """h of equation 2 at the first token of each word.
 
         `states` (B, t, d), `mask` (B, t), `first` (B, n), `codes` (B, n, characters) → (B, n, h).
+        The states are those before block `lowest`.
         """
-        for block in self.blocks:
-            states = block(states, mask)
+        states = self.raised(states, mask, lowest, len(self.blocks))
         index = first[..., None].expand(-1, -1, states.shape[-1])  # (B, n, d)
         words = states.gather(1, index)  # (B, n, d)
         if self.characters is not None:
@@ -160,9 +166,13 @@ class EvoNER(nn.Module):
         first: Tensor,
         codes: Tensor,
         rows: int | None = None,
+        lowest: int = 0,
     ) -> Scores:
-        """Scores of every span and word; with `rows`, of the first so many labels only."""
-        words = self.word_vectors(states, mask, first, codes)
+        """Scores of every span and word; with `rows`, of the first so many labels only.
+
+        With `lowest`, the states are those before that block.
+        """
+        words = self.word_vectors(states, mask, first, codes, lowest)
         z = self.span_vectors(words)
         labels = functional.linear(z, self.labels.weight[:rows], self.labels.bias[:rows])
         return Scores(labels, self.starts(words).squeeze(-1), self.ends(words).squeeze(-1), z)

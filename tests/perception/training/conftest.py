@@ -16,6 +16,8 @@ TINY = Shape(*(6, 2), hidden=8, heads=2, widths=3, characters=4, product=6, span
 
 MakeExample = Callable[..., Example]
 
+torch.set_num_threads(1)  # the models are so small that a second thread only waits
+
 
 @pytest.fixture
 def tiny() -> EvoNER:
