@@ -42,6 +42,18 @@ class PerceptionSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class LearningSettings:
+    """Learning new types of entities."""
+
+    bound: float = 1.0
+    """Points of F1 that the types known before may lose in a round; a costlier one is refused."""
+    adapter_rank: int = 16
+    """Of the adapters through which the encoder blocks learn, two megabytes a round; with 0 their
+    own weights do, ten megabytes."""
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class MemorySettings:
     """The store."""
 
@@ -131,6 +143,7 @@ class Settings:
 
     read: ReadSettings = field(default_factory=ReadSettings)
     perception: PerceptionSettings = field(default_factory=PerceptionSettings)
+    learning: LearningSettings = field(default_factory=LearningSettings)
     memory: MemorySettings = field(default_factory=MemorySettings)
     focus: FocusSettings = field(default_factory=FocusSettings)
     thinking: ThinkingSettings = field(default_factory=ThinkingSettings)

@@ -11,12 +11,14 @@ from types import TracebackType
 from typing import TypeVar
 
 from smartrag import ingest as ingesting
-from smartrag import models
+from smartrag import learning, models
 from smartrag.errors import SettingsError
 from smartrag.focus.gather import gather
 from smartrag.focus.pack import pack
 from smartrag.memory import Store
 from smartrag.perception import Encoder, EvoNER, Perceiver, Perception, evoner
+from smartrag.perception.labels import Inventory
+from smartrag.perception.lessons import Lesson
 from smartrag.settings import PerceptionSettings, Settings
 from smartrag.thinking import (
     LanguageModel,
@@ -130,6 +132,53 @@ class SmartRAG:
         """Renew all vectors with the encoder of the settings; the number of paragraphs."""
         return ingesting.reembed(self.store, self._new_perception(), self.encoder.identity)
 
+    # --- entity types -----------------------------------------------------------------------------
+    def types(self) -> Inventory:
+        """The types of entities that are found in this store."""
+        return learning.deployed_model(self.store).inventory
+
+    def learn(
+        self,
+        lesson: Lesson,
+        may_go_on: learning.MayGoOn = lambda _: True,
+        report: Callable[[str], None] = lambda _: None,
+    ) -> learning.RoundOutcome:
+        """Learn new types and put them in use; raises LearningRefused. `retype` finds them in what
+        was read before."""
+        outcome = learning.learn(
+            *(self.store, lesson, self._entity_encoder, self.settings.learning),
+            may_go_on=may_go_on,
+            report=report,
+        )
+        self._forget_perception()
+        return outcome
+
+    def retype(self, at_most: int | None = None) -> Iterator[tuple[int, int]]:
+        """Find entities anew in paragraphs that another version of the model has read; yields how
+        many are done and how many wait."""
+        return learning.retype(self.store, self.perception, at_most)
+
+    def promote(self, name: str) -> None:
+        """A type on trial becomes an active one; raises ModelError."""
+        learning.promote(self.store, name)
+        self._forget_perception()
+
+    def merge(self, name: str, into: str) -> None:
+        """What was called `name` is called `into` from now on; raises ModelError."""
+        learning.merge(self.store, name, into)
+        self._forget_perception()
+
+    def retire(self, name: str) -> None:
+        """A type that is not said any more; raises ModelError."""
+        learning.retire(self.store, name)
+        self._forget_perception()
+
+    def roll_back(self, to: int | None) -> None:
+        """Put another version of the entity model in use, None for the shipped one; raises
+        ModelError."""
+        self.store.versions.roll_back(to)
+        self._forget_perception()
+
     # --- questions --------------------------------------------------------------------------------
     def search(self, question: str) -> Evidence:
         """The evidence for a question, ranked; no language model is called."""
@@ -180,7 +229,7 @@ class SmartRAG:
     def perceiver(self) -> Perceiver:
         """What finds entities: EvoNER, or what was given."""
         workers = self.settings.perception.workers
-        return self._given_perceiver or EvoNER(evoner.shipped(), workers=workers)
+        return self._given_perceiver or EvoNER(learning.deployed_model(self.store), workers=workers)
 
     @cached_property
     def perception(self) -> Perception:
@@ -196,13 +245,23 @@ class SmartRAG:
         settings = self.settings.thinking
         return self._given_model or LlamaModel(models.locate(settings.model), settings)
 
+    @cached_property
+    def _entity_encoder(self) -> Encoder:
+        """The encoder whose states the entity model reads: that of the vectors where it can be."""
+        if self.encoder.shares:
+            return self.encoder
+        own = replace(self.settings.perception, encoder=PerceptionSettings().encoder)
+        return Encoder(models.locate(own.encoder), own, shared=evoner.shipped().shared)
+
     def _new_perception(self) -> Perception:
-        settings = self.settings.perception
-        reader = None
-        if isinstance(self.perceiver, EvoNER) and not self.encoder.shares:
-            own = replace(settings, encoder=PerceptionSettings().encoder)
-            reader = Encoder(models.locate(own.encoder), own, shared=self.perceiver.model.shared)
-        return Perception(self.encoder, self.perceiver, settings, reader)
+        apart = isinstance(self.perceiver, EvoNER) and not self.encoder.shares
+        reader = self._entity_encoder if apart else None
+        return Perception(self.encoder, self.perceiver, self.settings.perception, reader)
+
+    def _forget_perception(self) -> None:
+        """Another version of the entity model is in use."""
+        for part in ("perceiver", "perception"):
+            self.__dict__.pop(part, None)
 
     def _plan(self, asked: Question) -> tuple[Plan, tuple[ModelCall, ...]]:
         if self.settings.thinking.planner == "rules":

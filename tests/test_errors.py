@@ -33,7 +33,7 @@ def defined() -> dict[str, str]:
 
 def test_the_drawn_tree_is_the_defined_one() -> None:
     assert drawn() == defined()
-    assert len(drawn()) == 17
+    assert len(drawn()) == 18
 
 
 def test_every_error_has_a_stage_of_its_own_room() -> None:

@@ -12,10 +12,11 @@ from smartrag.cli import documents, questions
 from smartrag.cli.doctor import build_kernels, doctor
 from smartrag.cli.evaluate import evaluate_app
 from smartrag.cli.guard import Guarded
-from smartrag.cli.learning import train_app
+from smartrag.cli.learning import learn, train_app
 from smartrag.cli.models import models_app
 from smartrag.cli.options import Options
 from smartrag.cli.text import cleaned
+from smartrag.cli.types import types_app
 
 app = typer.Typer(
     name="smartrag",
@@ -66,8 +67,10 @@ app.command("forget")(documents.forget)
 app.command("list")(documents.list_documents)
 app.command("stats")(documents.stats)
 app.command("reembed")(documents.reembed)
+app.command("learn")(learn)
 app.command("doctor")(doctor)
 app.command("build-kernels")(build_kernels)
+app.add_typer(types_app, name="types")
 app.add_typer(models_app, name="models")
 app.add_typer(evaluate_app, name="eval")
 app.add_typer(train_app, name="train")

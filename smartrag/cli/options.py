@@ -41,15 +41,15 @@ class Options:
         chosen = settings or self.settings()
         return SmartRAG(self.store_path(), chosen, lens=self.lens, write=False)
 
-    def to_write(self) -> SmartRAG:
+    def to_write(self, settings: Settings | None = None) -> SmartRAG:
         """The store, made where there is none."""
-        return SmartRAG(self.store_path(), self.settings(), lens=self.lens)
+        return SmartRAG(self.store_path(), settings or self.settings(), lens=self.lens)
 
-    def to_change(self) -> SmartRAG:
+    def to_change(self, settings: Settings | None = None) -> SmartRAG:
         """The store, opened for writing; raises StoreError where there is none."""
         # Opening for writing would make an empty store just to find nothing in it.
-        self.to_read().close()
-        return self.to_write()
+        self.to_read(settings).close()
+        return self.to_write(settings)
 
 
 def options_of(context: typer.Context) -> Options:

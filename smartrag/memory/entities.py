@@ -51,6 +51,19 @@ def write(
     )
 
 
+def rewrite(
+    connection: Connection, paragraph_ids: Sequence[int], seen: Sequence[Observation]
+) -> None:
+    """Replace what was observed in these paragraphs."""
+    candidates = of_paragraphs(connection, paragraph_ids)
+    for table in ("mentions", "abouts"):
+        connection.execute_many(
+            f"DELETE FROM {table} WHERE paragraph_id = ?", [(i,) for i in paragraph_ids]
+        )
+    write(connection, paragraph_ids, seen)
+    remove_unsupported(connection, candidates)
+
+
 def of_paragraphs(connection: Connection, paragraph_ids: Sequence[int]) -> set[int]:
     """The entities that these paragraphs support."""
     found: set[int] = set()
@@ -62,6 +75,13 @@ def of_paragraphs(connection: Connection, paragraph_ids: Sequence[int]) -> set[i
         ):
             found.add(entity)
     return found
+
+
+def count_up(connection: Connection) -> None:
+    """Begin a new version of the graph: what was loaded of an older one is out of date."""
+    connection.execute(
+        "UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE key = 'graph_version'"
+    )
 
 
 def remove_unsupported(connection: Connection, candidates: set[int]) -> None:

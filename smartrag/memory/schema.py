@@ -113,6 +113,52 @@ CREATE INDEX vector_blocks_by_lens ON vector_blocks (lens_id);
 """
 
 
+_LEARNING = """
+-- What rounds of learning made of the weights that come with the package.
+CREATE TABLE model_graphs (
+  id           INTEGER PRIMARY KEY,
+  parent_id    INTEGER REFERENCES model_graphs,   -- NULL: the shipped model
+  base_sha256  TEXT NOT NULL,       -- of the shipped weights under it
+  graph        BLOB NOT NULL,       -- ONNX, what runs
+  changes      BLOB NOT NULL,       -- safetensors, what the round changed in its parent
+  description  TEXT NOT NULL        -- JSON
+);
+
+CREATE TABLE model_versions (
+  id           INTEGER PRIMARY KEY AUTOINCREMENT,
+  parent_id    INTEGER REFERENCES model_versions,
+  time         TEXT NOT NULL,
+  change       TEXT NOT NULL,
+  inventory    TEXT NOT NULL,       -- JSON, the types
+  graph_id     INTEGER REFERENCES model_graphs,   -- NULL: the shipped model's
+  new_types    TEXT NOT NULL        -- JSON, name → broader type, of a learned version
+);
+
+-- Sentences that a version learned from. They are shown again in later rounds; those that stand in
+-- a paragraph of the store go with it.
+CREATE TABLE lessons (
+  version_id   INTEGER NOT NULL REFERENCES model_versions ON DELETE CASCADE,
+  position     INTEGER NOT NULL,
+  paragraph_id INTEGER REFERENCES paragraphs ON DELETE CASCADE,
+  sentence     TEXT NOT NULL,       -- JSON
+  PRIMARY KEY (version_id, position)
+) WITHOUT ROWID;
+CREATE INDEX lessons_by_paragraph ON lessons (paragraph_id);
+
+CREATE TABLE learning_round (
+  id           INTEGER PRIMARY KEY CHECK (id = 1),
+  plan         TEXT NOT NULL,       -- a sum: only the same command goes on with it
+  stages       INTEGER NOT NULL,    -- that are done
+  changes      BLOB NOT NULL        -- safetensors
+);
+
+-- Paragraphs that the version in use has not read yet.
+CREATE TABLE retype_queue (
+  paragraph_id INTEGER PRIMARY KEY REFERENCES paragraphs ON DELETE CASCADE
+);
+"""
+
+
 def _sentences_by_paragraph(connection: Connection) -> None:
     """Give the sentence vectors of each paragraph a row of their own.
 
@@ -149,7 +195,7 @@ def _sentences_by_paragraph(connection: Connection) -> None:
 Migration = str | Callable[[Connection], None]
 """A script, or a function where SQL cannot say it."""
 
-MIGRATIONS: tuple[Migration, ...] = (_FIRST, _sentences_by_paragraph)
+MIGRATIONS: tuple[Migration, ...] = (_FIRST, _sentences_by_paragraph, _LEARNING)
 """Migration i lifts a store from version i to i + 1. Never edit one that has been released."""
 
 SCHEMA_VERSION = len(MIGRATIONS)

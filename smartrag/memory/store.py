@@ -8,10 +8,11 @@ from pathlib import Path
 from types import TracebackType
 
 from smartrag.errors import EncoderMismatch, StoreDamaged, UnknownDocument
-from smartrag.memory import documents, lexical, schema, vectors, view
+from smartrag.memory import documents, entities, lexical, schema, vectors, view
 from smartrag.memory.connection import Connection
 from smartrag.memory.dump import dump
 from smartrag.memory.vectors import VectorBatch
+from smartrag.memory.versions import Versions
 from smartrag.memory.view import StoreView
 from smartrag.settings import MemorySettings
 from smartrag.types import (
@@ -28,6 +29,7 @@ class Store:
     """Documents of several lenses with their graph, vectors and full-text index.
 
     A document is there wholly (*indexed*), or recorded as *failed* with the reason, or not at all.
+    `versions` are those of the entity model.
     """
 
     def __init__(self, path: Path, settings: MemorySettings, *, write: bool) -> None:
@@ -35,6 +37,7 @@ class Store:
         self._connection = Connection(path, write=write, busy_timeout_s=settings.busy_timeout_s)
         self._views: dict[str, StoreView] = {}
         self._encoder: tuple[str, int, str] | None = None
+        self.versions = Versions(self._connection)
         try:
             if write:
                 self._prepare()
@@ -107,7 +110,7 @@ class Store:
             self._check_encoder()
             replaced = "indexed" in self._remove(lens, document.name)
             written = documents.insert(self._connection, lens, document, batches)
-            self._count_up()
+            entities.count_up(self._connection)
         return DocumentOutcome(document.name, "replaced" if replaced else "added", written)
 
     def put_failed(self, lens: str, document: Document, reason: str) -> None:
@@ -134,7 +137,7 @@ class Store:
         with self.atomic():
             if not self._remove(lens, name):
                 raise _unknown(lens, name)
-            self._count_up()
+            entities.count_up(self._connection)
 
     def rename(self, lens: str, old: str, new: str) -> None:
         """Give a document another name, whose own document goes; its paragraphs keep their ids.
@@ -148,7 +151,7 @@ class Store:
             if old != new:
                 self._remove(lens, new)
                 documents.rename(self._connection, found[0][0], new)
-                self._count_up()
+                entities.count_up(self._connection)
 
     def erase_traces(self) -> None:
         """Overwrite what deletions left in the full-text index and in the write-ahead log.
@@ -179,7 +182,7 @@ class Store:
                     *(self._connection, lens_row, ids, paragraph_vectors, spans, sentence_vectors)
                 )
             self._set_encoder(name, dimension, sha256)
-            self._count_up()
+            entities.count_up(self._connection)
         self._encoder = (name, dimension, sha256)
 
     # --- reading ----------------------------------------------------------------------------------
@@ -279,11 +282,6 @@ class Store:
         for document_id, _ in found:
             documents.remove(self._connection, document_id, self._dimension)
         return [status for _, status in found]
-
-    def _count_up(self) -> None:
-        self._connection.execute(
-            "UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE key = 'graph_version'"
-        )
 
     def _meta(self, key: str) -> str:
         for (value,) in self._connection.rows("SELECT value FROM meta WHERE key = ?", (key,)):

@@ -13,8 +13,11 @@ from typing import Any, Literal, get_args
 
 from smartrag.errors import ModelError
 
+_LIST = "See all types with: smartrag types"
+
 Status = Literal["trial", "active", "retired"]
-"""A type on trial is found and can be taken back; a retired one keeps its row and is not found."""
+"""A type on trial is found and can be taken back; a retired one keeps its row, and what it finds
+counts as the broader type above it, or not at all where there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +50,25 @@ class Inventory:
         """The type of that name."""
         return next((t for t in self.types if t.name == name), None)
 
+    def speaker(self, name: str) -> TypeRow | None:
+        """The type that speaks for the one of that name: another one after a merge."""
+        found = self.named(name)
+        while found and found.becomes:
+            found = self.named(found.becomes)
+        return found
+
     def said_by(self, row: int) -> str:
-        """The name that a mention found by `row` gets; empty for a retired type."""
-        found = self.types[row - 1]
-        while found.becomes:
-            following = self.named(found.becomes)
-            assert following is not None
-            found = following
-        return "" if found.status == "retired" else found.name
+        """The name that a mention found by `row` gets.
+
+        For a retired type that is the broader one above it; it is empty where there is none.
+        """
+        name = self.types[row - 1].name
+        for _ in self.types:
+            found = self.speaker(name)
+            if found is None or found.status != "retired":
+                return found.name if found else ""
+            name = found.parent
+        return ""
 
     def lineage(self, name: str) -> tuple[str, ...]:
         """The type and the broader ones above it, the narrowest first."""
@@ -85,13 +99,36 @@ class Inventory:
         new = tuple(TypeRow(row, name, "trial", parent) for row, (name, parent) in rows)
         return replace(self, types=(*self.types, *new))
 
-    def changed(self, name: str, **changes: str) -> Inventory:
-        """The inventory with one type changed; raises ModelError when there is none."""
-        if not self.named(name):
-            raise ModelError(
-                f"there is no type named {name!r}", remedy="See them all with: smartrag types"
-            )
-        types = tuple(replace(t, **changes) if t.name == name else t for t in self.types)  # type: ignore[arg-type]
+    def promoted(self, name: str) -> Inventory:
+        """A type on trial becomes an active one; raises ModelError for any other."""
+        if self._there(name).status != "trial":
+            raise ModelError(f"the type {name!r} is not on trial", remedy=_LIST)
+        return self._changed(name, status="active")
+
+    def merged(self, name: str, into: str) -> Inventory:
+        """What was called `name` is called `into` from now on; raises ModelError."""
+        target = self.speaker(into)
+        if target is None or target.status == "retired":
+            raise ModelError(f"there is no type named {into!r} to merge into", remedy=_LIST)
+        if self.speaker(self._there(name).name) == target:
+            raise ModelError(f"{name!r} and {into!r} are one type already", remedy=_LIST)
+        return self._changed(name, becomes=target.name)
+
+    def retired(self, name: str) -> Inventory:
+        """A type that is not said any more; raises ModelError when it already is not."""
+        found = self._there(name)
+        if found.status == "retired" or found.becomes:
+            raise ModelError(f"the type {name!r} is not in use", remedy=_LIST)
+        return self._changed(name, status="retired")
+
+    def _there(self, name: str) -> TypeRow:
+        found = self.named(name)
+        if found is None:
+            raise ModelError(f"there is no type named {name!r}", remedy=_LIST)
+        return found
+
+    def _changed(self, name: str, **changes: Any) -> Inventory:
+        types = tuple(replace(t, **changes) if t.name == name else t for t in self.types)
         return replace(self, types=types)
 
     def to_json(self) -> str:
@@ -129,9 +166,19 @@ class Inventory:
             or found.rows < found.used
             or any(t.status not in get_args(Status) for t in found.types)
             or not {t.becomes for t in found.types} <= names | {""}
+            or any(_runs_in_a_circle(found, t) for t in found.types)
         ):
             raise _damaged()
         return found
+
+
+def _runs_in_a_circle(inventory: Inventory, of: TypeRow) -> bool:
+    found: TypeRow | None = of
+    for _ in inventory.types:
+        if found is None or not found.becomes:
+            return False
+        found = inventory.named(found.becomes)
+    return True
 
 
 def _damaged() -> ModelError:

@@ -21,10 +21,12 @@ from smartrag.errors import SettingsError
 
 from .conftest import Run
 
-COMMANDS = {"ingest", "sync", "ask", "search", "forget", "list", "stats", "reembed", "doctor"} | {
-    "build-kernels"
-}
+COMMANDS = set(
+    "ingest sync ask search forget list stats reembed learn doctor build-kernels".split()
+)
+GROUPS = {"eval", "models", "train", "types"}
 MODEL_COMMANDS = {"list", "pull", "path", "verify", "remove"}
+TYPE_COMMANDS = set("list versions promote merge retire rollback retype".split())
 
 
 def names(group: Any) -> set[str]:
@@ -33,13 +35,14 @@ def names(group: Any) -> set[str]:
 
 def test_the_documented_commands() -> None:
     root: Any = get_command(app)
-    assert names(root) == COMMANDS | {"eval", "models", "train"}
+    assert names(root) == COMMANDS | GROUPS
     assert names(root.commands["eval"]) == {"answers", "ner", "retrieval"}
     assert names(root.commands["models"]) == MODEL_COMMANDS
     assert names(root.commands["train"]) == {"base"}
+    assert names(root.commands["types"]) == TYPE_COMMANDS
 
 
-@pytest.mark.parametrize("verb", sorted(COMMANDS | {"eval", "models", "train"}))
+@pytest.mark.parametrize("verb", sorted(COMMANDS | GROUPS))
 def test_every_verb_explains_itself(run: Run, verb: str) -> None:
     result = run(verb, "--help")
     assert result.exit_code == 0

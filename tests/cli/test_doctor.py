@@ -8,6 +8,7 @@ import pytest
 from smartrag import kernels
 from smartrag.cli import doctor
 from smartrag.kernels import _build, _choice, _native
+from smartrag.memory.schema import SCHEMA_VERSION
 
 from .conftest import Run
 
@@ -34,7 +35,9 @@ def test_a_bare_device(run: Run) -> None:
 def test_a_filled_store(run: Run, filled: Path) -> None:
     found = examined(run)
     assert found["store"]["state"] == "ok"
-    assert "schema 2, 3 documents, 0 failed, 3 paragraphs" in found["store"]["found"]
+    assert (
+        f"schema {SCHEMA_VERSION}, 3 documents, 0 failed, 3 paragraphs" in found["store"]["found"]
+    )
     # The fake encoder is not the one that the settings name.
     assert found["store's encoder"]["remedy"].endswith("smartrag reembed")
 

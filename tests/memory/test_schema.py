@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -21,6 +22,8 @@ from smartrag.errors import (
 from smartrag.memory import Store, connection, schema, vectors
 from smartrag.text import sentence_spans
 from tests.fakes import HashingEncoder, observation, open_memory
+
+NEWEST = schema.SCHEMA_VERSION
 
 
 def sql(path: Path, *statements: str) -> list[tuple[object, ...]]:
@@ -45,8 +48,8 @@ def refused(path: Path, settings: Settings, *, write: bool) -> StoreError:
 
 
 def test_a_new_file_gets_the_newest_version(store: Store, store_path: Path) -> None:
-    assert store.stats().schema_version == len(schema.MIGRATIONS) == 2
-    assert sql(store_path, "PRAGMA user_version") == [(2,)]
+    assert store.stats().schema_version == len(schema.MIGRATIONS) == NEWEST
+    assert sql(store_path, "PRAGMA user_version") == [(NEWEST,)]
     assert sql(store_path, "PRAGMA application_id") == [(int.from_bytes(b"SMRG", "big"),)]
     assert sql(store_path, "PRAGMA journal_mode") == [("wal",)]
 
@@ -73,9 +76,9 @@ def test_an_older_store_is_lifted_and_keeps_its_content(
     memory.close()
     later = (*schema.MIGRATIONS, "CREATE TABLE clusters (id INTEGER PRIMARY KEY); -- new")
     monkeypatch.setattr(schema, "MIGRATIONS", later)
-    monkeypatch.setattr(schema, "SCHEMA_VERSION", 3)
+    monkeypatch.setattr(schema, "SCHEMA_VERSION", NEWEST + 1)
     with open_memory(store_path) as lifted:
-        assert lifted.stats().schema_version == 3
+        assert lifted.stats().schema_version == NEWEST + 1
         assert lifted.store.dump() == before
     assert sql(store_path, "SELECT count(*) FROM clusters") == [(0,)]
 
@@ -112,6 +115,8 @@ def test_version_2_takes_the_sentence_vectors_out_of_the_blocks(
                 (codes, scales, block),
             )
         raw.execute("DROP TABLE sentence_vectors")
+        for table in re.findall(r"CREATE TABLE (\w+)", "".join(map(str, schema.MIGRATIONS[2:]))):
+            raw.execute(f"DROP TABLE {table}")
         raw.execute("PRAGMA user_version = 1")
         raw.commit()
     with Store(store_path, settings.memory, write=False) as lifted:  # a search opens it so
@@ -127,10 +132,10 @@ def test_a_migration_that_fails_leaves_the_old_version(
     store.close()
     broken = (*schema.MIGRATIONS, "CREATE TABLE clusters (id INTEGER); CREATE TABLE meta (a);")
     monkeypatch.setattr(schema, "MIGRATIONS", broken)
-    monkeypatch.setattr(schema, "SCHEMA_VERSION", 3)
+    monkeypatch.setattr(schema, "SCHEMA_VERSION", NEWEST + 1)
     with pytest.raises(StoreError, match="already exists"):
         Store(store_path, settings.memory, write=True)
-    assert sql(store_path, "PRAGMA user_version") == [(2,)]
+    assert sql(store_path, "PRAGMA user_version") == [(NEWEST,)]
     assert sql(store_path, "SELECT count(*) FROM sqlite_master WHERE name = 'clusters'") == [(0,)]
 
 
@@ -139,10 +144,10 @@ def test_a_newer_store_is_refused(
     store: Store, store_path: Path, settings: Settings, write: bool
 ) -> None:
     store.close()
-    sql(store_path, "PRAGMA user_version = 3")
+    sql(store_path, f"PRAGMA user_version = {NEWEST + 1}")
     error = refused(store_path, settings, write=write)
     assert isinstance(error, StoreTooNew)
-    assert "schema 3, this release reads up to 2" in str(error)
+    assert f"schema {NEWEST + 1}, this release reads up to {NEWEST}" in str(error)
 
 
 @pytest.mark.parametrize("write", [True, False])

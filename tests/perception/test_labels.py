@@ -35,18 +35,42 @@ def test_a_type_counts_as_the_broader_ones_above_it() -> None:
     assert grown.lineage("person") == ("person",)
 
 
-def test_a_merged_type_speaks_with_the_other_name_and_a_retired_one_not_at_all() -> None:
-    grown = BASE.with_types({"town": "location", "city": "location"})
-    merged = grown.changed("town", becomes="city")
-    assert merged.said_by(3) == "city"
-    assert merged.changed("city", status="retired").said_by(3) == ""
-    assert grown.said_by(3) == "town"
+def test_a_merged_type_speaks_with_the_other_name() -> None:
+    grown = BASE.with_types({"town": "location", "city": "location", "port": "location"})
+    merged = grown.merged("town", "city")
+    assert (grown.said_by(3), merged.said_by(3)) == ("town", "city")
+    assert merged.merged("city", "port").said_by(3) == "port"
+    for name, into in (("town", "town"), ("town", "city"), ("city", "town")):
+        with pytest.raises(ModelError, match="one type already"):
+            merged.merged(name, into)
     with pytest.raises(ModelError, match="no type named 'village'"):
-        grown.changed("village", status="retired")
+        grown.merged("town", "village")
+    with pytest.raises(ModelError, match="no type named 'city' to merge into"):
+        grown.retired("city").merged("town", "city")
+
+
+def test_a_retired_type_speaks_with_the_broader_one_or_not_at_all() -> None:
+    grown = BASE.with_types({"town": "location", "metric": "", "port": "town"})
+    retired = grown.retired("town").retired("metric")
+    assert [retired.said_by(row) for row in (3, 4, 5)] == ["location", "", "port"]
+    assert retired.retired("port").said_by(5) == "location"
+    assert retired.retired("location").said_by(3) == ""
+    with pytest.raises(ModelError, match="'town' is not in use"):
+        retired.retired("town")
+
+
+def test_a_type_on_trial_is_promoted_once() -> None:
+    grown = BASE.with_types({"town": "location"})
+    active = grown.promoted("town")
+    assert active.named("town") == TypeRow(3, "town", "active", "location")
+    for inventory, name in ((active, "town"), (grown, "person"), (grown, "village")):
+        with pytest.raises(ModelError) as caught:
+            inventory.promoted(name)
+        assert "smartrag types" in caught.value.remedy
 
 
 def test_an_inventory_survives_its_json() -> None:
-    grown = BASE.with_types({"生物": ""}).changed("生物", status="active")
+    grown = BASE.with_types({"生物": ""}).promoted("生物")
     assert Inventory.from_json(grown.to_json()) == grown
 
 
@@ -59,6 +83,13 @@ def test_an_inventory_survives_its_json() -> None:
         {"types": [{"row": 1, "name": "x", "status": "lost"}]},
         {"types": [{"row": 1, "name": "x", "becomes": "y"}]},
         {"types": [{"row": 1}]},
+        {"types": [{"row": 1, "name": "x", "becomes": "x"}]},
+        {
+            "types": [
+                {"row": 1, "name": "x", "becomes": "y"},
+                {"row": 2, "name": "y", "becomes": "x"},
+            ]
+        },
     ],
 )
 def test_a_damaged_inventory_is_refused(change: dict[str, object]) -> None:

@@ -27,6 +27,7 @@ from torch.nn import functional
 from smartrag.perception.encoder import Encoder, SharedStates
 from smartrag.perception.labelled import Sentence, read_sentences
 from smartrag.perception.labels import Inventory, TypeRow
+from smartrag.perception.lessons import Lesson
 from smartrag.perception.spans import decode, label_probabilities
 from smartrag.perception.training.data import Example, Gold, Guideline, collate, examples, packed
 from smartrag.perception.training.loop import Group, Report, Schedule, f1, fit, predict
@@ -80,6 +81,9 @@ class Recipe:
     partly: int = 40_000
     """Sentences taken of the partly marked file."""
     reserved: int = 128
+    replay: int = 300
+    check: int = 500
+    """Sentences of Few-NERD that come with the model, for later rounds."""
     characters: int = 48
 
 
@@ -182,6 +186,26 @@ def train_base(
     _phase(model, fine, everything, recipe, recipe.epochs, recipe.second, report, judged)
     keep("base", model)
     return model, best_caution(dev, predict(model, dev, ROWS))
+
+
+def kept(found: Corpus, recipe: Recipe) -> tuple[Lesson, Lesson]:
+    """What later rounds are shown again, and on what the base types are checked."""
+    chance = random.Random(recipe.seed)
+    replay = chance.sample(found.few_nerd, min(recipe.replay, len(found.few_nerd)))
+    check = chance.sample(found.dev, min(recipe.check, len(found.dev)))
+    return _coarse(replay), _coarse(check)
+
+
+def _coarse(sentences: Iterable[Sentence]) -> Lesson:
+    return Lesson(
+        {},
+        tuple(
+            replace(
+                s, entities=tuple(replace(e, type=e.type.partition("-")[0]) for e in s.entities)
+            )
+            for s in sentences
+        ),
+    )
 
 
 def shared_states(encoder: Path) -> SharedStates:

@@ -19,11 +19,16 @@ from torch import Tensor
 from smartrag.errors import MissingExtra, ModelError
 from smartrag.perception.encoder import SharedStates
 from smartrag.perception.evoner import DESCRIPTION, GRAPH, load
+from smartrag.perception.labelled import read_sentences, write_sentences
 from smartrag.perception.labels import Inventory
+from smartrag.perception.lessons import Lesson
 from smartrag.perception.training.export import to_int8, to_onnx
 from smartrag.perception.training.span_model import EvoNER, Shape
 
 WEIGHTS = "evoner.safetensors"
+REPLAY, CHECK = "replay.jsonl.gz", "check.jsonl.gz"
+"""Sentences of the base types: some that every later round is shown again, and others, of the
+development split, on which it must not do worse."""
 
 
 def save(
@@ -50,11 +55,32 @@ def save(
     _replace(folder / DESCRIPTION, (json.dumps(described, indent=1) + "\n").encode())
 
 
+def save_sentences(folder: Path, replay: Lesson, check: Lesson) -> None:
+    """Write what later rounds are shown again and checked on."""
+    for name, lesson in ((REPLAY, replay), (CHECK, check)):
+        write_sentences(folder / name, lesson.sentences)
+
+
+def replay(folder: Path) -> Lesson:
+    """What every round is shown again."""
+    return Lesson({}, tuple(read_sentences(folder / REPLAY)))
+
+
+def check(folder: Path) -> Lesson:
+    """What the base types are checked on."""
+    return Lesson({}, tuple(read_sentences(folder / CHECK)))
+
+
 def encoder_weights(path: Path) -> dict[str, Tensor]:
     """The float32 weights of a BERT encoder in a safetensors file, by name."""
     from safetensors.torch import load_file
 
     return load_file(path)
+
+
+def weights_sha256(folder: Path) -> str:
+    """The sum of the weights that learning goes on from, as the description states it."""
+    return str(json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))["weights_sha256"])
 
 
 def trainable(folder: Path) -> EvoNER:
