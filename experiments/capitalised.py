@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from smartrag.perception.encoder import Tokens
 from smartrag.text import STOP_WORDS, sentence_spans, words
-from smartrag.types import Mention
+from smartrag.types import Mention, Seen
 
 _CAPITAL = "".join(c for c in map(chr, range(0x3000)) if c.isupper())
 """Latin, Greek, Cyrillic, Armenian …: the `re` module has no name for them."""
@@ -29,11 +29,9 @@ class CapitalisedSpans:
     A run ends with its sentence.
     """
 
-    def mentions(
-        self, texts: Sequence[str], tokens: Sequence[Tokens | None]
-    ) -> list[tuple[Mention, ...]]:
+    def seen(self, texts: Sequence[str], tokens: Sequence[Tokens | None]) -> list[Seen]:
         """The mentions of each text, in text order, never overlapping."""
-        return [tuple(_mentions(text)) for text in texts]
+        return [Seen(tuple(_mentions(text))) for text in texts]
 
 
 def _mentions(text: str) -> list[Mention]:

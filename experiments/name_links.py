@@ -313,9 +313,9 @@ def _mentions(text: str, arguments: Sequence[Argument]) -> list[Mention]:
         for a in arguments
         if text[a.start : a.end].lower() not in NOT_NAMES
     ]
-    [runs] = CapitalisedSpans().mentions([text], [None])
+    [seen] = CapitalisedSpans().seen([text], [None])
     kept: list[Mention] = []
-    for m in (*sorted(named, key=lambda m: (m.start, -m.end)), *runs):
+    for m in (*sorted(named, key=lambda m: (m.start, -m.end)), *seen.mentions):
         if not any(m.start < k.end and k.start < m.end for k in kept):
             kept.append(m)
     return sorted(kept, key=lambda m: m.start)

@@ -5,7 +5,7 @@
     ├── MissingExtra         an optional library is needed and not installed
     ├── ReadError            a file cannot be turned into a document
     ├── ModelError           a model file is missing, damaged or cannot be fetched
-    ├── LearningRefused      a round of learning cannot begin, or would cost the older types too much
+    ├── LearningRefused      a round of learning cannot begin or would cost older types too much
     ├── KernelError          the compiled kernels cannot be built on this device
     ├── GenerationError      the language model failed while it was writing
     ├── DataError            a data set of the evaluation cannot be read

@@ -9,21 +9,33 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+
 from smartrag.errors import LearningRefused, MissingExtra
 from smartrag.memory import Store
-from smartrag.memory.versions import LearnedGraph, LessonLines, UnfinishedRound, Version
+from smartrag.memory.versions import (
+    LearnedGraph,
+    LessonLines,
+    PendingPlace,
+    UnfinishedRound,
+    Version,
+)
 from smartrag.perception import Encoder, Perception, evoner
+from smartrag.perception.discovery import Proposal, discover
 from smartrag.perception.encoder import SharedStates
 from smartrag.perception.evoner import EvoNERModel
-from smartrag.perception.labelled import parse_sentence, to_json
+from smartrag.perception.labelled import parse_sentence, sentence_of, to_json
 from smartrag.perception.labels import Inventory
-from smartrag.perception.lessons import Lesson
-from smartrag.settings import LearningSettings
+from smartrag.perception.lessons import FEWEST, Lesson
+from smartrag.perception.naming import Namer, Pending
+from smartrag.settings import DiscoverySettings, LearningSettings
+from smartrag.text import sentence_spans
 
 if TYPE_CHECKING:
     from smartrag.perception.training.rounds import Held
@@ -32,6 +44,19 @@ _BATCH_PARAGRAPHS = 64
 
 MayGoOn = Callable[[str], bool]
 """Asked before each stage, by its name; a round that may not go on can be continued later."""
+
+
+@dataclass(frozen=True, slots=True)
+class Discovered:
+    """Types that the pending mentions speak for, with up to five different examples of each.
+
+    `lesson` holds the sentences of those with mentions enough to be learned, and `paragraphs` the
+    stored paragraph of each sentence.
+    """
+
+    proposals: tuple[tuple[Proposal, tuple[str, ...]], ...]
+    lesson: Lesson
+    paragraphs: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +82,13 @@ def learn(
     encoder: Encoder,
     settings: LearningSettings,
     *,
+    paragraphs: Sequence[int | None] = (),
     may_go_on: MayGoOn = lambda _: True,
     report: Callable[[str], None] = lambda _: None,
 ) -> RoundOutcome:
     """Learn the new types of a lesson and put the new version in use.
 
+    `paragraphs` are the stored ones in which its sentences stand; without it they stand in none.
     Raises LearningRefused when older types would lose more than the bound, when another round is
     under way, or when the version in use was learned with another release. A refused round is not
     forgotten before another one begins, so it need not be run again to accept its price.
@@ -118,9 +145,59 @@ def learn(
         LearnedGraph(base, learned.model.graph, learned.update, json.dumps(described)),
         learned.model.inventory.to_json(),
         f"learned {', '.join(lesson.new)}",
-        _lines(lesson),
+        _lines(lesson, paragraphs),
     )
     return RoundOutcome("learned", stages, tuple(lesson.new), version, learned.held)
+
+
+def discovered(store: Store, settings: DiscoverySettings, namer: Namer | None = None) -> Discovered:
+    """What the pending mentions of the store have in common.
+
+    `namer` names a cluster; without one its head words do. A name that the model knows already is
+    no new type.
+    """
+    known = deployed_model(store).inventory
+    places = store.versions.pending()
+    sentences = [_sentence_around(place) for place in places]
+    pending = [
+        Pending(place.text[place.first : place.last], text, place.vector.astype(np.float32))
+        for place, (_, text) in zip(places, sentences, strict=True)
+    ]
+    found = [p for p in discover(pending, settings, namer) if known.named(p.name) is None]
+    learned = [proposal for proposal in found if len(proposal.members) >= FEWEST]
+    labels: dict[tuple[int, int], list[tuple[int, int, str]]] = defaultdict(list)
+    for proposal in learned:
+        for member in proposal.members:
+            place, (start, _) = places[member], sentences[member]
+            where = (place.first - start, place.last - start, proposal.name)
+            labels[place.paragraph, start].append(where)
+    texts = {
+        (place.paragraph, start): text
+        for place, (start, text) in zip(places, sentences, strict=True)
+    }
+    return Discovered(
+        proposals=tuple((p, _examples(p, pending)) for p in found),
+        lesson=Lesson(
+            {proposal.name: "" for proposal in learned},
+            tuple(
+                sentence_of(texts[place], marked, name=f"{place[0]}.{place[1]}")
+                for place, marked in sorted(labels.items())
+            ),
+        ),
+        paragraphs=tuple(paragraph for paragraph, _ in sorted(labels)),
+    )
+
+
+def _sentence_around(place: PendingPlace) -> tuple[int, str]:
+    """Where the sentence of a mention begins in its paragraph, and the sentence."""
+    for start, end in sentence_spans(place.text):
+        if start <= place.first and place.last <= end:
+            return start, place.text[start:end]
+    return 0, place.text
+
+
+def _examples(proposal: Proposal, pending: Sequence[Pending]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(pending[member].surface for member in proposal.members))[:5]
 
 
 def retype(
@@ -190,9 +267,9 @@ def _plan(lesson: Lesson, parent: Version | None, base: str, settings: LearningS
     return hashlib.sha256(json.dumps(decisive).encode()).hexdigest()
 
 
-def _lines(lesson: Lesson) -> LessonLines:
-    nowhere: Sequence[None] = [None] * len(lesson.sentences)
-    return LessonLines(lesson.new, [to_json(s) for s in lesson.sentences], nowhere)
+def _lines(lesson: Lesson, paragraphs: Sequence[int | None]) -> LessonLines:
+    places = paragraphs or [None] * len(lesson.sentences)
+    return LessonLines(lesson.new, [to_json(s) for s in lesson.sentences], places)
 
 
 def _lesson(lines: LessonLines) -> Lesson:

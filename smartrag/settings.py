@@ -42,6 +42,19 @@ class PerceptionSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class DiscoverySettings:
+    """When mentions become a proposal; chosen on two domains (`experiments/discovery.py`)."""
+
+    epsilon: float = 0.5
+    """Clusters are merged while that adds less than so much to the sum of squares."""
+    smallest: int = 6
+    floor: float = 0.5
+    """Mean cosine to the centroid below which a cluster does not hold together."""
+    merge: float = 0.95
+    """Cosine of two centroids from which on their clusters are one."""
+
+
+@dataclass(frozen=True, slots=True)
 class LearningSettings:
     """Learning new types of entities."""
 
@@ -143,6 +156,7 @@ class Settings:
 
     read: ReadSettings = field(default_factory=ReadSettings)
     perception: PerceptionSettings = field(default_factory=PerceptionSettings)
+    discovery: DiscoverySettings = field(default_factory=DiscoverySettings)
     learning: LearningSettings = field(default_factory=LearningSettings)
     memory: MemorySettings = field(default_factory=MemorySettings)
     focus: FocusSettings = field(default_factory=FocusSettings)

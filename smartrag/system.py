@@ -19,6 +19,7 @@ from smartrag.memory import Store
 from smartrag.perception import Encoder, EvoNER, Perceiver, Perception, evoner
 from smartrag.perception.labels import Inventory
 from smartrag.perception.lessons import Lesson
+from smartrag.perception.naming import Cluster
 from smartrag.settings import PerceptionSettings, Settings
 from smartrag.thinking import (
     LanguageModel,
@@ -26,6 +27,7 @@ from smartrag.thinking import (
     OnText,
     answer,
     answer_prompt,
+    label_by_model,
     plan_by_model,
     plan_by_rules,
 )
@@ -142,16 +144,30 @@ class SmartRAG:
         lesson: Lesson,
         may_go_on: learning.MayGoOn = lambda _: True,
         report: Callable[[str], None] = lambda _: None,
+        paragraphs: Sequence[int | None] = (),
     ) -> learning.RoundOutcome:
         """Learn new types and put them in use; raises LearningRefused. `retype` finds them in what
-        was read before."""
+        was read before; sentences of stored `paragraphs` are forgotten with these."""
         outcome = learning.learn(
             *(self.store, lesson, self._entity_encoder, self.settings.learning),
+            paragraphs=paragraphs,
             may_go_on=may_go_on,
             report=report,
         )
         self._forget_perception()
         return outcome
+
+    def discover(self, *, ask_model: bool = True) -> learning.Discovered:
+        """New types that the mentions without a type speak for, named by the language model, or
+        without it by their head words. Nothing is learned yet."""
+
+        def namer(cluster: Cluster) -> str | None:
+            mentions = [(mention.surface, mention.context) for mention in cluster.mentions]
+            return label_by_model(mentions, self.model)[0]
+
+        return learning.discovered(
+            self.store, self.settings.discovery, namer if ask_model else None
+        )
 
     def retype(self, at_most: int | None = None) -> Iterator[tuple[int, int]]:
         """Find entities anew in paragraphs that another version of the model has read; yields how

@@ -72,6 +72,26 @@ class Mention:
     score: float
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class PendingMention:
+    """`paragraph.text[start:end]` names something of no known type.
+
+    `vector` (z,) is what the entity model makes of it; discovery looks for others like it.
+    """
+
+    start: int
+    end: int
+    vector: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What is named in a text: the mentions, in text order, and those of no known type."""
+
+    mentions: tuple[Mention, ...]
+    pending: tuple[PendingMention, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class About:
     """The paragraph describes the entity called `name`; `weight` (0 to 1) says how surely."""
@@ -94,6 +114,7 @@ class Observation:
     sentence_vectors: FloatArray
     mentions: tuple[Mention, ...]
     abouts: tuple[About, ...]
+    pending: tuple[PendingMention, ...] = ()
 
 
 Outcome = Literal["added", "replaced", "unchanged", "duplicate", "renamed", "removed", "failed"]

@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from experiments.capitalised import CapitalisedSpans
-from smartrag.types import Mention
+from smartrag.types import Mention, Seen
 
 
 def names(text: str) -> list[str]:
-    [found] = CapitalisedSpans().mentions([text], [None])
-    return [m.surface for m in found]
+    [seen] = CapitalisedSpans().seen([text], [None])
+    return [m.surface for m in seen.mentions]
 
 
 @pytest.mark.parametrize(
@@ -79,9 +79,9 @@ def test_a_name_ends_with_its_sentence_and_its_line() -> None:
 
 
 def test_a_mention_carries_its_place_type_and_score() -> None:
-    assert CapitalisedSpans().mentions(["see Oslo", "no"], [None] * 2) == [
-        (Mention(4, 8, "Oslo", "name", 0.5),),
-        (),
+    assert CapitalisedSpans().seen(["see Oslo", "no"], [None] * 2) == [
+        Seen((Mention(4, 8, "Oslo", "name", 0.5),)),
+        Seen(()),
     ]
 
 
@@ -90,7 +90,8 @@ ALPHABET = st.sampled_from("Aa bÉÜé.,'’-_&0ŁłЖ東\n") | st.characters()
 
 @given(st.text(ALPHABET, max_size=150))
 def test_mentions_are_exact_and_never_overlap_in_any_text(text: str) -> None:
-    [found] = CapitalisedSpans().mentions([text], [None])
+    [seen] = CapitalisedSpans().seen([text], [None])
+    found = seen.mentions
     assert all(text[m.start : m.end] == m.surface != "" for m in found)
     assert all(a.end <= b.start for a, b in pairwise(found))
     assert all(m.surface[0].isupper() for m in found)

@@ -31,6 +31,13 @@ def learn(
         Path | None,
         typer.Option(metavar="FILE", help="Sentences (JSON Lines) with the new types labelled."),
     ] = None,
+    from_pending: Annotated[
+        bool,
+        typer.Option("--from-pending", help="Learn what `smartrag types discover` proposes."),
+    ] = False,
+    no_llm: Annotated[
+        bool, typer.Option("--no-llm", help="Name discovered types without a language model.")
+    ] = False,
     minutes: Annotated[
         float | None,
         typer.Option(min=0, help="Begin no stage after so long; the same command goes on later."),
@@ -53,8 +60,8 @@ def learn(
     ] = False,
 ) -> None:
     """Learn new types of entities, without forgetting the old ones."""
-    if (types is not None) == abandon:
-        raise typer.BadParameter("give either --types FILE or --abandon")
+    if (types is not None) + from_pending + abandon != 1:
+        raise typer.BadParameter("give one of --types FILE, --from-pending and --abandon")
     chosen = options_of(context).settings()
     changes = {
         name: value
@@ -63,13 +70,19 @@ def learn(
     }
     settings = replace(chosen, learning=replace(chosen.learning, **changes))  # type: ignore[arg-type]
     with options_of(context).to_change(settings) as memory:
-        if types is None:
+        if abandon:
             memory.store.versions.abandon()
             results().print("no round is under way")
             return
-        lesson = read_lesson(types, memory.types())
-        console = remarks()
-        outcome = memory.learn(lesson, _budget(minutes, min_charge), console.print)
+        budget, report = _budget(minutes, min_charge), remarks().print
+        if types is not None:
+            outcome = memory.learn(read_lesson(types, memory.types()), budget, report)
+        else:
+            found = memory.discover(ask_model=not no_llm)
+            if not found.lesson.new:
+                results().print("nothing to learn: no kind of mention is frequent enough")
+                return
+            outcome = memory.learn(found.lesson, budget, report, found.paragraphs)
         _show(outcome)
         if outcome.outcome == "learned" and retype:
             read_again(memory)

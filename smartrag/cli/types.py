@@ -44,6 +44,24 @@ def list_types(context: typer.Context) -> None:
 
 
 @types_app.command()
+def discover(
+    context: typer.Context,
+    no_llm: Annotated[
+        bool, typer.Option("--no-llm", help="Name them without a language model.")
+    ] = False,
+) -> None:
+    """Show what mentions without a type have in common; `learn --from-pending` learns it."""
+    with options_of(context).to_read() as memory:
+        found = memory.discover(ask_model=not no_llm)
+    table = columns("type", "mentions", "coherence", "such as", "")
+    for proposal, examples in found.proposals:
+        few = "" if proposal.name in found.lesson.new else "too few to learn"
+        numbers = (str(len(proposal.members)), f"{proposal.coherence:.2f}")
+        table.add_row(Text(proposal.name), *numbers, Text(", ".join(examples)), few)
+    results().print(table)
+
+
+@types_app.command()
 def versions(context: typer.Context) -> None:
     """List the versions of the entity model that were in use here."""
     with options_of(context).to_read() as memory:

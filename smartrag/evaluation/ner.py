@@ -164,8 +164,8 @@ def recogniser(encoder: Encoder, perceiver: Perceiver) -> Recogniser:
 
     def recognise(texts: Sequence[str]) -> list[list[tuple[int, int, str]]]:
         readings = encoder.read(texts, [()] * len(texts))
-        found = perceiver.mentions(texts, [reading.tokens for reading in readings])
-        return [[(m.start, m.end, m.type) for m in mentions] for mentions in found]
+        found = perceiver.seen(texts, [reading.tokens for reading in readings])
+        return [[(m.start, m.end, m.type) for m in seen.mentions] for seen in found]
 
     return recognise
 

@@ -45,6 +45,12 @@ def dump(connection: Connection, dimension: int) -> list[str]:
                  FROM abouts a JOIN entities e ON e.id = a.entity_id
                  JOIN paragraphs p ON p.id = a.paragraph_id {_JOIN}""",
         ),
+        *_lines(
+            connection,
+            "pending",
+            f"""SELECT {_PLACE}, m.first, m.last, hex(m.vector) FROM pending_mentions m
+                 JOIN paragraphs p ON p.id = m.paragraph_id {_JOIN}""",
+        ),
         *_lines(connection, "entity", "SELECT id, name FROM entities"),
         *_vector_lines(connection, dimension),
         *_index_lines(connection),

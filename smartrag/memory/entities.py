@@ -1,9 +1,11 @@
-"""Entities, where they are mentioned, and which paragraphs are about them."""
+"""Entities, where they are mentioned, which paragraphs are about them, and what has no type yet."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+
+import numpy as np
 
 from smartrag.memory.connection import Connection
 from smartrag.text import normal_name
@@ -37,11 +39,17 @@ def write(
         for about in observation.abouts
         if (entity := known(about.name)) is not None
     ]
+    pending = [
+        (paragraph_id, one.start, one.end, one.vector.astype(np.float16).tobytes())
+        for paragraph_id, observation in zip(paragraph_ids, seen, strict=True)
+        for one in observation.pending
+    ]
     connection.execute_many(
         "INSERT INTO entities (name, id) VALUES (?, ?) ON CONFLICT (name) DO NOTHING",
         list(names.items()),
     )
     connection.execute_many("INSERT OR IGNORE INTO mentions VALUES (?, ?, ?, ?, ?, ?)", mentions)
+    connection.execute_many("INSERT OR IGNORE INTO pending_mentions VALUES (?, ?, ?, ?)", pending)
     # Two spellings of one name may carry different weights; the stronger one counts.
     connection.execute_many(
         """INSERT INTO abouts VALUES (?, ?, ?)
@@ -56,7 +64,7 @@ def rewrite(
 ) -> None:
     """Replace what was observed in these paragraphs."""
     candidates = of_paragraphs(connection, paragraph_ids)
-    for table in ("mentions", "abouts"):
+    for table in ("mentions", "abouts", "pending_mentions"):
         connection.execute_many(
             f"DELETE FROM {table} WHERE paragraph_id = ?", [(i,) for i in paragraph_ids]
         )

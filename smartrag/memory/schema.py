@@ -152,6 +152,15 @@ CREATE TABLE learning_round (
   changes      BLOB NOT NULL        -- safetensors
 );
 
+-- Mentions that no type fits, as the version in use sees them.
+CREATE TABLE pending_mentions (
+  paragraph_id INTEGER NOT NULL REFERENCES paragraphs ON DELETE CASCADE,
+  first        INTEGER NOT NULL,    -- offsets in the text of the paragraph
+  last         INTEGER NOT NULL,
+  vector       BLOB NOT NULL,       -- float16[z]
+  PRIMARY KEY (paragraph_id, first, last)
+) WITHOUT ROWID;
+
 -- Paragraphs that the version in use has not read yet.
 CREATE TABLE retype_queue (
   paragraph_id INTEGER PRIMARY KEY REFERENCES paragraphs ON DELETE CASCADE

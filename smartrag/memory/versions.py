@@ -13,6 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+import numpy as np
+from numpy.typing import NDArray
+
 from smartrag.errors import LearningRefused, ModelError
 from smartrag.memory import entities
 from smartrag.memory.connection import Connection
@@ -70,6 +73,17 @@ class LessonLines:
     paragraphs: Sequence[int | None]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class PendingPlace:
+    """`text[first:last]`, in a paragraph with that text, names something of no known type."""
+
+    paragraph: int
+    first: int
+    last: int
+    text: str
+    vector: NDArray[np.float16]  # (z,)
+
+
 class Versions:
     """The versions of the entity model in one store."""
 
@@ -124,6 +138,17 @@ class Versions:
                 found.append(LessonLines(json.loads(new), lines, paragraphs))
             version = None if version.parent is None else by_id[version.parent]
         return found[::-1]
+
+    def pending(self) -> list[PendingPlace]:
+        """The mentions that no type fits, by paragraph and place."""
+        return [
+            PendingPlace(paragraph, first, last, text, np.frombuffer(vector, np.float16))
+            for paragraph, first, last, text, vector in self._connection.rows(
+                """SELECT m.paragraph_id, m.first, m.last, p.text, m.vector
+                     FROM pending_mentions m JOIN paragraphs p ON p.id = m.paragraph_id
+                    ORDER BY m.paragraph_id, m.first"""
+            )
+        ]
 
     # --- a round ----------------------------------------------------------------------------------
     def unfinished(self) -> UnfinishedRound | None:

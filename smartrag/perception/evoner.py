@@ -16,12 +16,18 @@ from pathlib import Path
 from smartrag.errors import MissingExtra, ModelError
 from smartrag.perception.encoder import SharedStates, Tokens, open_session
 from smartrag.perception.labels import Inventory
-from smartrag.perception.spans import decode
+from smartrag.perception.spans import decode, decode_untyped
 from smartrag.perception.words import Words, words_of
-from smartrag.types import FloatArray, Mention
+from smartrag.types import FloatArray, Mention, PendingMention, Seen
 
 SHIPPED = Path(__file__).with_name("evoner")
 """The folder of the model that comes with the package."""
+
+VAGUE = "other"
+"""The type of things that are of no type."""
+
+SURE = 0.6
+"""A mention of which no type holds this share of the probability is of no known type."""
 
 GRAPH = "evoner.onnx"
 DESCRIPTION = "evoner.json"
@@ -82,30 +88,45 @@ class EvoNER:
                 remedy="Roll back with: smartrag types --rollback",
             ) from error
         self.model = model
+        self._vague = frozenset(t.row for t in model.inventory.types if t.name == VAGUE)
         self._workers = max(1, workers)
 
-    def mentions(
-        self, texts: Sequence[str], tokens: Sequence[Tokens | None]
-    ) -> list[tuple[Mention, ...]]:
-        """The mentions of each text, in text order and without overlap.
+    def seen(self, texts: Sequence[str], tokens: Sequence[Tokens | None]) -> list[Seen]:
+        """The mentions of each text, in text order and without overlap, and what no type fits.
 
         `tokens` are the texts as the encoder that the model stands on read them.
         """
         with ThreadPoolExecutor(min(self._workers, len(texts)) or 1) as pool:
             return list(pool.map(self._in_one, texts, tokens))
 
-    def _in_one(self, text: str, tokens: Tokens | None) -> tuple[Mention, ...]:
+    def _in_one(self, text: str, tokens: Tokens | None) -> Seen:
         assert tokens is not None, "the encoder was opened without shared states"
         words = words_of(text, tokens)
         if not len(words):
-            return ()
-        found = []
-        for span in decode(self.logits(words), caution=self.model.caution):
-            start, end = int(words.spans[span.first, 0]), int(words.spans[span.last, 1])
+            return Seen(())
+        logits, vectors = self.scores(words)
+        mentions = []
+        for span in decode(logits, caution=self.model.caution):
+            start, end = words.characters(span.first, span.last)
             name = self.model.inventory.said_by(span.row)
             if name:
-                found.append(Mention(start, end, text[start:end], name, span.score))
-        return tuple(found)
+                mentions.append(Mention(start, end, text[start:end], name, span.score))
+        untyped = decode_untyped(logits, sure=SURE, vague=self._vague, caution=self.model.caution)
+        pending = (
+            PendingMention(
+                *words.characters(span.first, span.last),
+                vectors[span.first, span.last - span.first].copy(),
+            )
+            for span in untyped
+        )
+        return Seen(tuple(mentions), tuple(pending))
+
+    def scores(self, words: Words) -> tuple[FloatArray, FloatArray]:
+        """Of all spans the logits (n, W, k) for "no entity" and the k − 1 types in use, and the
+        vectors (n, W, z)."""
+        feed = {"states": words.states, "first": words.first, "codes": words.codes}
+        labels, vectors = self._session.run(["labels", "spans"], feed)
+        return labels[..., : self.model.inventory.used], vectors
 
     def logits(self, words: Words) -> FloatArray:
         """Scores (n, W, k) of all spans for "no entity" and the k − 1 types in use."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -20,6 +21,7 @@ from smartrag.errors import ReadError
 _KNOWN = frozenset("id dataset domain split tokens entities tasks relations flags evidence".split())
 _QUOTES = {"``": '"', "''": '"'}
 _LONGEST_TYPE = 60
+_TOKEN = re.compile(r"\w+|[^\w\s]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,21 @@ def to_json(sentence: Sentence) -> str:
     entities = [[e.first, e.last, e.type] for e in sentence.entities]
     row = {"id": sentence.id, "tokens": sentence.tokens, "entities": entities}
     return json.dumps(row, ensure_ascii=False)
+
+
+def sentence_of(text: str, labels: Iterable[tuple[int, int, str]], name: str = "") -> Sentence:
+    """A sentence of running text, with labels given as characters from, to, and type.
+
+    Tokens are words and marks; a label that ends within a word covers all of it, and of labels
+    that overlap the first stays.
+    """
+    spans = [found.span() for found in _TOKEN.finditer(text)]
+    entities: list[Entity] = []
+    for start, end, type_ in sorted(labels):
+        covered = [row for row, (a, b) in enumerate(spans) if a < end and start < b]
+        if covered and not (entities and covered[0] <= entities[-1].last):
+            entities.append(Entity(covered[0], covered[-1], type_))
+    return Sentence(name, tuple(text[a:b] for a, b in spans), tuple(entities))
 
 
 def parse_sentence(line: bytes, path: Path, number: int, nested: bool = False) -> Sentence:

@@ -5,23 +5,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from smartrag.perception.about import abouts
 from smartrag.perception.chunks import chunk
 from smartrag.perception.encoder import Encoder, Reading, Tokens
 from smartrag.settings import PerceptionSettings
 from smartrag.text import sentence_spans, well_formed
-from smartrag.types import Document, FloatArray, Mention, Observation, Paragraph, Question
+from smartrag.types import (
+    Document,
+    FloatArray,
+    Mention,
+    Observation,
+    Paragraph,
+    PendingMention,
+    Question,
+    Seen,
+)
 
 
 class Perceiver(Protocol):
     """Finds entities. One method, on a batch."""
 
-    def mentions(
-        self, texts: Sequence[str], tokens: Sequence[Tokens | None]
-    ) -> list[tuple[Mention, ...]]:
-        """The mentions of each text, in text order.
+    def seen(self, texts: Sequence[str], tokens: Sequence[Tokens | None]) -> list[Seen]:
+        """What each text names.
 
         `tokens` are the texts as the encoder read them, None where it shares no states.
         """
@@ -57,15 +64,16 @@ class Perception:
         spans = [tuple(sentence_spans(p.text)) for p in paragraphs]
         labels, texts = [p.label for p in paragraphs], [p.text for p in paragraphs]
         readings = self.read(labels, texts, spans)
-        mentions = self._mentions(labels, texts, readings)
+        seen = self._seen(labels, texts, readings)
         return [
             Observation(
                 paragraph=paragraph,
                 vector=readings[row].vector,
                 sentences=spans[row],
                 sentence_vectors=readings[row].parts,
-                mentions=mentions[row],
-                abouts=abouts(document.title, paragraph, mentions[row]),
+                mentions=seen[row].mentions,
+                abouts=abouts(document.title, paragraph, seen[row].mentions),
+                pending=seen[row].pending,
             )
             for row, (document, paragraph) in enumerate(drafts)
         ]
@@ -93,31 +101,39 @@ class Perception:
         """A question, read once."""
         clean = well_formed(text)
         [reading] = self.read([""], [clean], [()])
-        [mentions] = self._mentions([""], [clean], [reading])
-        return Question(clean, reading.vector, mentions)
+        [seen] = self._seen([""], [clean], [reading])
+        return Question(clean, reading.vector, seen.mentions)
 
     def embed(self, text: str) -> FloatArray:
         """The vector of `text`, shape (d,)."""
         vector: FloatArray = self._encoder.encode([text])[0]
         return vector
 
-    def _mentions(
+    def _seen(
         self, labels: Sequence[str], texts: Sequence[str], readings: Sequence[Reading]
-    ) -> list[tuple[Mention, ...]]:
-        """The mentions in the texts; those in the labels only help to read what follows."""
+    ) -> list[Seen]:
+        """What the texts name; what the labels name only helps to read what follows."""
         leads = [_lead(label) for label in labels]
         whole = [lead + text for lead, text in zip(leads, texts, strict=True)]
         if self._reader is not None:
             readings = self._reader.read(whole, [()] * len(whole))
-        found = self._perceiver.mentions(whole, [reading.tokens for reading in readings])
+        found = self._perceiver.seen(whole, [reading.tokens for reading in readings])
         return [
-            tuple(
-                replace(m, start=m.start - len(lead), end=m.end - len(lead))
-                for m in mentions
-                if m.start >= len(lead)
-            )
-            for lead, mentions in zip(leads, found, strict=True)
+            Seen(_behind(len(lead), seen.mentions), _behind(len(lead), seen.pending))
+            for lead, seen in zip(leads, found, strict=True)
         ]
+
+
+Placed = TypeVar("Placed", Mention, PendingMention)
+
+
+def _behind(lead: int, found: Sequence[Placed]) -> tuple[Placed, ...]:
+    """What lies behind the first `lead` characters, with offsets from there."""
+    return tuple(
+        replace(one, start=one.start - lead, end=one.end - lead)
+        for one in found
+        if one.start >= lead
+    )
 
 
 def _lead(label: str) -> str:

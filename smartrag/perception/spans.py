@@ -47,6 +47,29 @@ def decode(logits: FloatArray, *, caution: float = 0.0) -> list[Span]:
     return sorted(found, key=lambda s: s.first)
 
 
+def decode_untyped(
+    logits: FloatArray, *, sure: float, vague: frozenset[int] = frozenset(), caution: float = 0.0
+) -> list[Span]:
+    """The entities of n words that no label fits, in text order.
+
+    A span is an entity when all labels together are likelier than "no entity". None fits when the
+    best of them holds less than the share `sure` of that, or is one of `vague`; `score` is its
+    share.
+    """
+    probabilities = label_probabilities(logits, caution)
+    anything = np.stack([probabilities[..., NO_ENTITY], probabilities[..., 1:].sum(axis=-1)], -1)
+    with np.errstate(divide="ignore"):
+        found = decode(np.log(anything).astype(np.float32))
+    untyped = []
+    for span in found:
+        labels = probabilities[span.first, span.last - span.first, 1:]
+        row = 1 + int(labels.argmax())
+        share = float(labels.max() / labels.sum())
+        if share < sure or row in vague:
+            untyped.append(Span(span.first, span.last, row, share))
+    return untyped
+
+
 def label_probabilities(logits: FloatArray, caution: float = 0.0) -> NDArray[np.float32]:
     """Softmax over the last axis, (…, k), with `caution` added to the first logit."""
     shifted = logits.astype(np.float32)

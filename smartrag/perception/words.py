@@ -42,6 +42,10 @@ class Words:
     def __len__(self) -> int:
         return len(self.first)
 
+    def characters(self, first: int, last: int) -> tuple[int, int]:
+        """The characters from, to, of words `first` to `last` (inclusive)."""
+        return int(self.spans[first, 0]), int(self.spans[last, 1])
+
 
 def words_of(text: str, tokens: Tokens) -> Words:
     """The words of `text`, as far as the encoder read it."""

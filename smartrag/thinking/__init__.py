@@ -1,6 +1,7 @@
 """Thinking: the few calls of a small language model, each accounted. No storage."""
 
 from smartrag.thinking.answerer import Answered, answer
+from smartrag.thinking.labeller import label_by_model
 from smartrag.thinking.llama import LlamaModel
 from smartrag.thinking.model import Generation, LanguageModel, OnText, Prompt
 from smartrag.thinking.planner import plan_by_model, plan_by_rules
@@ -17,6 +18,7 @@ __all__ = [
     "ScriptedModel",
     "answer",
     "answer_prompt",
+    "label_by_model",
     "plan_by_model",
     "plan_by_rules",
     "render",

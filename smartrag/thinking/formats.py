@@ -72,6 +72,12 @@ PLAN_SCHEMA: Mapping[str, object] = {
     "required": ["seeds", "hops"],
 }
 
+LABEL_SCHEMA: Mapping[str, object] = {
+    "type": "object",
+    "properties": {"type": {"type": "string", "maxLength": 40}},
+    "required": ["type"],
+}
+
 _ANSWER_VALUE = re.compile(r'"answer"\s*:\s*"((?:[^"\\]|\\.)*)')
 
 
@@ -103,6 +109,13 @@ def parse_plan(reply: str) -> Plan | None:
     named = tuple(_one_line(s) for s in seeds if isinstance(s, str) and s.strip())
     steps = tuple(_hops(hops))
     return Plan("model", named, steps) if named or steps else None
+
+
+def parse_label(reply: str) -> str | None:
+    """The name of a type in a model's reply; None when there is none, or it says so."""
+    label = (_object(reply, "type") or {}).get("type")
+    name = _one_line(label) if isinstance(label, str) else ""
+    return None if name.casefold() in ("", "none", "null", "unknown", "mixed") else name
 
 
 def _hops(values: list[object]) -> Iterator[Hop]:

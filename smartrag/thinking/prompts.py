@@ -21,6 +21,11 @@ _PLAN = (
     '"relation" is what to look for about the thing found last, "target" is the kind of thing that '
     "is wanted (person, place, film, date, number, ...). Use at most four steps."
 )
+_LABEL = (
+    "Say what kind of thing all of the marked names are, as JSON. "
+    '"type" is one or two words in the singular, such as "rock band", or "none" if they are not '
+    "of one kind."
+)
 _AUXILIARY = re.compile(
     r"\s*(?:is|are|was|were|am|do|does|did|has|have|had|can|could|will|would|should|may|might)(?:n['’]t)?\b",
     re.IGNORECASE,
@@ -37,6 +42,14 @@ def answer_prompt(question: str, passages: Sequence[Passage]) -> Prompt:
 def plan_prompt(question: str) -> Prompt:
     """The prompt of the plan role."""
     return Prompt(_PLAN, f"Question: {_one_line(question)}")
+
+
+def label_prompt(mentions: Sequence[tuple[str, str]]) -> Prompt:
+    """The prompt of the label role: names, each marked in its sentence."""
+    lines = (
+        f"- {_one_line(text.replace(surface, f'**{surface}**', 1))}" for surface, text in mentions
+    )
+    return Prompt(_LABEL, "\n".join(lines))
 
 
 def render(passages: Sequence[Passage]) -> str:

@@ -26,7 +26,7 @@ COMMANDS = set(
 )
 GROUPS = {"eval", "models", "train", "types"}
 MODEL_COMMANDS = {"list", "pull", "path", "verify", "remove"}
-TYPE_COMMANDS = set("list versions promote merge retire rollback retype".split())
+TYPE_COMMANDS = set("list discover versions promote merge retire rollback retype".split())
 
 
 def names(group: Any) -> set[str]:

@@ -22,7 +22,8 @@ from smartrag.perception.labelled import Entity, Sentence
 from smartrag.perception.lessons import Lesson
 from smartrag.perception.training import checkpoint, incremental
 from smartrag.perception.training.loop import fit
-from smartrag.settings import LearningSettings
+from smartrag.settings import DiscoverySettings, LearningSettings
+from smartrag.thinking.scripted import ScriptedModel
 
 BANDS = "Abba Genesis Blur Oasis Queen Muse Yes Kraftwerk Can Nirvana Bush Garbage".split()
 LESSON = Lesson(
@@ -178,3 +179,56 @@ def test_types_learned_with_another_release_are_not_built_upon(
     with pytest.raises(LearningRefused, match="another release"):
         memory.learn(OTHER)
     assert memory.search("Queen").passages  # they are still found
+
+
+# --- from what has no type yet --------------------------------------------------------------------
+LANGUAGES = (
+    "Esperanto Volapük Ido Interlingua Novial Occidental Latino Klingon Quenya Sindarin Lojban "
+    "Dothraki Solresol Basque Finnish Georgian Quechua Yoruba"
+)
+WIDE = Settings(
+    learning=LearningSettings(bound=100.0),
+    discovery=DiscoverySettings(epsilon=9.0, smallest=3, floor=0.1, merge=0.5),
+)
+
+
+@pytest.fixture
+def polyglot(tmp_path: Path) -> Iterator[SmartRAG]:
+    models.pull("minilm-l6-int8")
+    asked = ScriptedModel(['{"type": "Language"}'])
+    with SmartRAG(tmp_path / "memory.db", WIDE, model=asked) as opened:
+        for n, name in enumerate(LANGUAGES.split()):
+            opened.add(Document(str(n), f"She speaks the {name} language well. It rains."))
+        yield opened
+
+
+def test_what_mentions_without_a_type_share_is_proposed(polyglot: SmartRAG) -> None:
+    found = polyglot.discover()
+    [(proposal, examples)] = found.proposals
+    assert proposal.name == "language"
+    assert len(proposal.members) >= 10
+    assert set(examples) <= {f"{n} language" for n in LANGUAGES.split()} | set(LANGUAGES.split())
+    assert dict(found.lesson.new) == {"language": ""}
+    assert all("language well ." in s.text for s in found.lesson.sentences)
+    assert len(found.paragraphs) == len(found.lesson.sentences)
+    named = polyglot.discover(ask_model=False)
+    assert named.proposals[0][0].members == proposal.members
+
+
+def test_a_discovered_type_is_learned_and_forgotten_sentences_go(polyglot: SmartRAG) -> None:
+    found = polyglot.discover()
+    assert polyglot.learn(found.lesson, paragraphs=found.paragraphs).outcome == "learned"
+    version = polyglot.store.versions.deployed()
+    assert version is not None
+    [lesson] = polyglot.store.versions.lessons(version)
+    assert "Esperanto" in "".join(lesson.sentences)
+    polyglot.forget("0")
+    [lesson] = polyglot.store.versions.lessons(version)
+    assert "Esperanto" not in "".join(lesson.sentences)
+    assert polyglot.discover().proposals == ()  # the name is known by now
+
+
+def test_an_empty_store_speaks_for_no_type(tmp_path: Path) -> None:
+    with SmartRAG(tmp_path / "memory.db") as memory:
+        found = memory.discover(ask_model=False)
+    assert (found.proposals, found.lesson.sentences, found.paragraphs) == ((), (), ())

@@ -30,8 +30,8 @@ def perceiver() -> EvoNER:
 
 def found(text: str, reader: Encoder, perceiver: EvoNER) -> tuple[Mention, ...]:
     [reading] = reader.read([text], [()])
-    [mentions] = perceiver.mentions([text], [reading.tokens])
-    return mentions
+    [seen] = perceiver.seen([text], [reading.tokens])
+    return seen.mentions
 
 
 def test_names_are_found_with_their_types(minilm_shared: Encoder, perceiver: EvoNER) -> None:
@@ -75,7 +75,8 @@ def test_several_texts_at_once_are_read_as_each_alone(minilm_shared: Encoder) ->
     texts = [TEXT, "Oslo is in Norway.", "", TEXT[:50]]
     perceiver = EvoNER(evoner.shipped(), workers=2)
     tokens = [reading.tokens for reading in minilm_shared.read(texts, [()] * 4)]
-    assert perceiver.mentions(texts, tokens) == [found(t, minilm_shared, perceiver) for t in texts]
+    together = [seen.mentions for seen in perceiver.seen(texts, tokens)]
+    assert together == [found(t, minilm_shared, perceiver) for t in texts]
 
 
 def test_the_output_has_a_row_for_every_type_of_the_future(
@@ -86,7 +87,9 @@ def test_the_output_has_a_row_for_every_type_of_the_future(
     [reading] = minilm_shared.read([TEXT], [()])
     assert reading.tokens is not None
     words = words_of(TEXT, reading.tokens)
-    assert perceiver.logits(words).shape == (len(words), 10, inventory.used)
+    logits, vectors = perceiver.scores(words)
+    assert logits.shape == (len(words), 10, inventory.used)
+    assert vectors.shape == (len(words), 10, 256)
 
 
 def test_a_label_helps_to_read_and_its_own_names_are_no_mentions(
@@ -129,3 +132,16 @@ def test_a_damaged_model_is_refused(tmp_path: Path, damage: str) -> None:
     with pytest.raises(ModelError) as caught:
         evoner.load(folder)
     assert caught.value.remedy
+
+
+def test_what_no_type_fits_is_pending_with_its_vector(
+    minilm_shared: Encoder, perceiver: EvoNER
+) -> None:
+    text = "They speak Esperanto, which was not named after Ada Lovelace."
+    [reading] = minilm_shared.read([text], [()])
+    assert reading.tokens is not None
+    [seen] = perceiver.seen([text], [reading.tokens])
+    pending = {text[p.start : p.end]: p.vector for p in seen.pending}
+    assert "Esperanto" in pending
+    assert "Ada Lovelace" not in pending
+    assert pending["Esperanto"].shape == (256,)

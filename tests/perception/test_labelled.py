@@ -9,7 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smartrag.errors import ReadError
-from smartrag.perception.labelled import Entity, Sentence, read_sentences
+from smartrag.perception.labelled import (
+    Entity,
+    Sentence,
+    read_sentences,
+    sentence_of,
+    write_sentences,
+)
 
 GOOD = {"tokens": ["Ada", "sang", "in", "Oslo"], "entities": [[3, 3, "place"], [0, 0, "person"]]}
 
@@ -95,3 +101,18 @@ def test_any_bytes_are_read_or_refused(
         list(read_sentences(file))
     except ReadError as error:
         assert error.subject == str(file)
+
+
+def test_running_text_becomes_a_sentence_with_whole_words_labelled() -> None:
+    sentence = sentence_of("Abba’s first band, Queen.", [(19, 24, "band"), (0, 3, "band")], "one")
+    assert sentence.tokens == ("Abba", "’", "s", "first", "band", ",", "Queen", ".")
+    assert sentence.entities == (Entity(0, 0, "band"), Entity(6, 6, "band"))
+    assert sentence.id == "one"
+    overlapping = sentence_of("Abba Queen", [(0, 10, "band"), (5, 10, "song"), (99, 101, "x")])
+    assert overlapping.entities == (Entity(0, 1, "band"),)
+
+
+def test_what_is_written_is_read_again(tmp_path: Path) -> None:
+    sentences = [sentence_of("Ada sang.", [(0, 3, "person")], "a"), sentence_of("Å 生.", [], "b")]
+    write_sentences(tmp_path / "some.jsonl.gz", sentences)
+    assert list(read_sentences(tmp_path / "some.jsonl.gz")) == sentences

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from smartrag.perception.spans import Span, decode, label_probabilities
+from smartrag.perception.spans import Span, decode, decode_untyped, label_probabilities
 from smartrag.types import FloatArray
 
 
@@ -68,3 +68,20 @@ def test_found_entities_never_overlap_and_lie_in_the_text(scores: FloatArray) ->
         assert span.last - span.first < scores.shape[1]
         assert 0 < span.row < scores.shape[2]
         assert 0 < span.score <= 1
+
+
+def test_what_is_an_entity_of_no_label_is_untyped() -> None:
+    torn = logits(
+        6, {(0, 0, 1): 0.5, (0, 0, 2): 0.4, (2, 0, 1): 3.0, (4, 0, 1): -0.5, (4, 0, 2): -0.5}
+    )
+    assert [(s.first, s.row) for s in decode(torn)] == [(0, 1), (2, 1)]
+    found = decode_untyped(torn, sure=0.6)
+    assert [(s.first, s.last) for s in found] == [(0, 0), (4, 4)]  # together likelier than none
+    assert all(0.49 < s.score < 0.6 for s in found)
+
+
+def test_a_vague_label_types_nothing() -> None:
+    sure = logits(3, {(1, 0, 2): 9.0})
+    assert decode_untyped(sure, sure=0.6) == []
+    [one] = decode_untyped(sure, sure=0.6, vague=frozenset({2}))
+    assert (one.first, one.row) == (1, 2)

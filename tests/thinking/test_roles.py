@@ -14,6 +14,7 @@ from smartrag.thinking import (
     ScriptedModel,
     answer,
     answer_prompt,
+    label_by_model,
     plan_by_model,
     plan_by_rules,
 )
@@ -128,3 +129,18 @@ def test_nonsense_is_replaced_by_the_plan_of_the_rules(said: str) -> None:
     plan, call = plan_by_model(asked("Oslo"), ScriptedModel([said]))
     assert plan == Plan("rules", ("Oslo",))
     assert call.role == "plan"
+
+
+def test_a_kind_of_thing_is_named_after_different_examples() -> None:
+    model = ScriptedModel(['{"type": " Rock  band "}'])
+    mentions = [("Queen", "They saw Queen live."), ("queen", "queen sang."), ("Muse", "By Muse.")]
+    name, call = label_by_model(mentions, model)
+    assert name == "Rock band"
+    assert call.role == "label"
+    [prompt] = model.prompts
+    assert prompt.user == "- **queen** sang.\n- By **Muse**."
+
+
+@pytest.mark.parametrize("reply", ['{"type": "none"}', '{"type": ""}', "no idea", '{"type": 3}'])
+def test_things_of_no_kind_get_no_name(reply: str) -> None:
+    assert label_by_model([("Queen", "Queen sang.")], ScriptedModel([reply]))[0] is None

@@ -42,9 +42,9 @@ class Stage:
 
 
 STAGES = (
-    Stage("heads", 0, 12, 1e-3, 0.0),
-    Stage("top blocks", 2, 10, 5e-4, 1e-3),
-    Stage("all blocks", 3, 4, 2e-4, 3e-4),
+    Stage("heads", 0, 16, 1e-3, 0.0),
+    Stage("top blocks", 2, 5, 3e-4, 3e-4),
+    Stage("all blocks", 3, 3, 2e-4, 1e-4),
 )
 
 

@@ -187,7 +187,7 @@ def _f1(model: EvoNERModel, lesson: Lesson, encoder: Encoder) -> F1:
     runtime = Runtime(model)
     words = (replace(e.words, states=e.words.states.astype(np.float32)) for e in found)
     rows = frozenset(row for of_type in told.rows_of.values() for row in of_type)
-    return f1(found, [runtime.logits(w) for w in words], model.caution, rows)
+    return f1(found, [runtime.scores(w)[0] for w in words], model.caution, rows)
 
 
 def _read(
