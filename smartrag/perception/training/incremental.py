@@ -58,7 +58,7 @@ class Round:
     """
 
     stages: tuple[Stage, ...] = STAGES
-    weight: float = 4.0
+    weight: float = 10.0
     temperature: float = 2.0
     gate: float = 0.7
     distil: Distil = "deployed rows"

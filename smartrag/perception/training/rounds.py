@@ -152,13 +152,12 @@ def _parents(lesson: Lesson, after: Inventory, before: Inventory) -> Mapping[int
 # --- what is learned from, and what must not be lost ----------------------------------------------
 def _texts(parent: Parent, lesson: Lesson, inventory: Inventory, encoder: Encoder) -> list[Example]:
     """The lesson, and a few sentences of what is known already."""
-    shown = [lesson, *(_half(earlier, 0, EARLIER) for earlier in parent.lessons)]
-    base = checkpoint.replay(SHIPPED)
-    return [
-        example
-        for some in (*shown, base)
-        for example in _read(some.sentences, guideline(inventory, some.marked), inventory, encoder)
-    ]
+    known = parent.model.inventory.used
+    told = guideline(inventory, lesson.marked, lenient=known)
+    texts = _read(lesson.sentences, told, inventory, encoder)
+    for again in (*(_half(e, 0, EARLIER) for e in parent.lessons), checkpoint.replay(SHIPPED)):
+        texts += _read(again.sentences, guideline(inventory, again.marked), inventory, encoder)
+    return texts
 
 
 def _held(parent: Parent, learned: EvoNERModel, encoder: Encoder) -> tuple[Held, ...]:

@@ -43,3 +43,9 @@ def test_a_retired_type_marks_nothing_and_counts_as_the_one_above() -> None:
     retired = GROWN.retired("band")
     assert guideline(retired, ["band"]).rows_of == {}
     assert guideline(retired, ["organization"]).rows_of == {"organization": (2, 4, 5)}
+
+
+def test_a_lenient_guideline_leaves_known_types_open() -> None:
+    told = guideline(GROWN, ["organization", "band"], lenient=4)
+    assert told.rows_of == {"organization": (2,), "band": (4, 5)}
+    assert told.unmarked == (1, 2, 3, 6)
