@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,22 +81,20 @@ def merge_close(
     that would fall below `floor` is not made. Groups stay in the order of their first members.
     """
     merged = list(groups)
-    while True:
-        centroids = [unit_rows(vectors[g].mean(axis=0, keepdims=True))[0] for g in merged]
-        pairs = sorted(
-            (-float(centroids[i] @ centroids[j]), i, j)
-            for i, j in combinations(range(len(merged)), 2)
-        )
-        for closeness, i, j in pairs:
+    while len(merged) > 1:
+        means = np.stack([vectors[group].mean(axis=0) for group in merged])
+        cosines = unit_rows(means) @ unit_rows(means).T
+        near = np.argwhere(np.triu(cosines >= settings.merge, 1))
+        order = np.argsort(-cosines[near[:, 0], near[:, 1]], kind="stable")
+        for i, j in near[order].tolist():
             both = np.union1d(merged[i], merged[j])
-            if -closeness < settings.merge:
-                return merged
             if coherence(vectors[both]) >= settings.floor:
                 merged[i] = both
                 del merged[j]
                 break
         else:
-            return merged
+            break
+    return merged
 
 
 # --- clusters and their names ---------------------------------------------------------------------

@@ -38,7 +38,7 @@ def test_the_documented_commands() -> None:
     assert names(root) == COMMANDS | GROUPS
     assert names(root.commands["eval"]) == {"answers", "ner", "retrieval"}
     assert names(root.commands["models"]) == MODEL_COMMANDS
-    assert names(root.commands["train"]) == {"base"}
+    assert names(root.commands["train"]) == {"base", "relations"}
     assert names(root.commands["types"]) == TYPE_COMMANDS
 
 

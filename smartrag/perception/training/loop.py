@@ -7,6 +7,8 @@ import random
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
+from typing import TypeVar
 
 import numpy as np
 import torch
@@ -40,6 +42,9 @@ class Group:
     rate: float
 
 
+Item = TypeVar("Item")
+
+
 def fit(
     groups: Iterable[Group],
     found: Sequence[Example],
@@ -50,35 +55,61 @@ def fit(
 ) -> None:
     """Lower the loss of the examples; `loss_of` gets a batch and the run's source of chance."""
     chance = random.Random(schedule.seed)
-    optimiser = torch.optim.AdamW(
-        [{"params": list(g.parameters), "lr": g.rate} for g in groups],
+    epochs = [list(batches(found, schedule.tokens, chance)) for _ in range(schedule.epochs)]
+    ends = {end: epoch for epoch, end in enumerate(accumulate(map(len, epochs)))}
+
+    def after_step(step: int) -> None:
+        if step in ends:
+            after_epoch(ends[step])
+
+    descend(
+        groups,
+        [batch for of_epoch in epochs for batch in of_epoch],
+        lambda chosen: loss_of(chosen, chance),
+        warmup=schedule.warmup,
         weight_decay=schedule.weight_decay,
+        report=report,
+        after_step=after_step,
+    )
+
+
+def descend(
+    groups: Iterable[Group],
+    planned: Sequence[Item],
+    loss_of: Callable[[Item], Tensor],
+    *,
+    warmup: float = 0.06,
+    weight_decay: float = 0.01,
+    report: Report = lambda _: None,
+    after_step: Callable[[int], None] = lambda _: None,
+) -> None:
+    """One step of AdamW for each batch of `planned`; raises FloatingPointError when a loss is no
+    number. `after_step` gets how many steps are done."""
+    optimiser = torch.optim.AdamW(
+        [{"params": list(g.parameters), "lr": g.rate} for g in groups], weight_decay=weight_decay
     )
     every = [p for group in optimiser.param_groups for p in group["params"]]
-    planned = [list(batches(found, schedule.tokens, chance)) for _ in range(schedule.epochs)]
-    steps = sum(map(len, planned))
-    warm = max(1, round(schedule.warmup * steps))
+    steps = len(planned)
+    warm = max(1, round(warmup * steps))
 
     def rate(step: int) -> float:
         return min((step + 1) / warm, (steps - step) / max(1, steps - warm))
 
     decay = torch.optim.lr_scheduler.LambdaLR(optimiser, rate)
-    began, step = time.monotonic(), 0
-    for epoch, of_epoch in enumerate(planned):
-        for chosen in of_epoch:
-            loss = loss_of(chosen, chance)
-            if not math.isfinite(loss.item()):
-                raise FloatingPointError(f"the loss is {loss.item()} in step {step}")
-            optimiser.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
-            nn.utils.clip_grad_norm_(every, 1.0)
-            optimiser.step()
-            decay.step()
-            step += 1
-            if step % _REPORT_EVERY == 0:
-                seconds = time.monotonic() - began
-                report(f"step {step} of {steps}: loss {loss.item():.3f}, {seconds:.0f} s")
-        after_epoch(epoch)
+    began = time.monotonic()
+    for step, batch in enumerate(planned, 1):
+        loss = loss_of(batch)
+        if not math.isfinite(loss.item()):
+            raise FloatingPointError(f"the loss is {loss.item()} in step {step}")
+        optimiser.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        nn.utils.clip_grad_norm_(every, 1.0)
+        optimiser.step()
+        decay.step()
+        if step % _REPORT_EVERY == 0:
+            seconds = time.monotonic() - began
+            report(f"step {step} of {steps}: loss {loss.item():.3f}, {seconds:.0f} s")
+        after_step(step)
 
 
 @torch.no_grad()

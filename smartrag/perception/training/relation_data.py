@@ -1,0 +1,385 @@
+"""What the relation classifier learns from: Re-DocRED and KnowledgeNet, through EvoNER's eyes.
+
+EvoNER stays frozen, so every text is read once by the runtime's own INT8 graph and only vectors are
+kept, in float16. A relation that nobody has judged for a pair takes no part in training: one that
+Re-DocRED states of two entities but proves in another sentence, and in KnowledgeNet every property
+that was not asked for the passage.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smartrag.errors import ReadError
+from smartrag.perception.encoder import Encoder, Tokens, open_session
+from smartrag.perception.evoner import EvoNERModel
+from smartrag.perception.labelled import Entity, Sentence
+from smartrag.perception.relations import Pairs, candidates
+from smartrag.perception.training.base import RE_DOCRED, TYPES
+from smartrag.perception.words import Words, words_of
+from smartrag.text import sentence_spans
+from smartrag.types import FloatArray
+
+_READ_AT_ONCE = 256
+_QUOTES = {"``": '"', "''": '"'}
+
+Fact = tuple[int, int, str]
+"""Entity `head` stands in a relation to entity `tail`: (head, tail, relation)."""
+
+INVERSE: Mapping[str, str] = {
+    "located in the administrative territorial entity": (
+        "contains administrative territorial entity"
+    ),
+    "part of": "has part",
+    "parent organization": "subsidiary",
+    "participant of": "participant",
+}
+"""Relations whose inverse Wikidata names too: it is not learned, it follows."""
+
+SYMMETRIC = frozenset({"spouse", "sibling"})
+
+RELATIONS = (
+    *("located in the administrative territorial entity", "country", "part of", "owned by"),
+    *("country of citizenship", "residence", "place of birth", "place of death"),
+    *("date of birth", "date of death", "spouse", "sibling", "child"),
+    *("educated at", "employer", "member of", "member of political party"),
+    *("participant of", "notable work", "author", "director", "performer", "cast member"),
+    *("publication date", "country of origin"),
+    *("inception", "founded by", "headquarters location", "parent organization"),
+    "chief executive officer",
+)
+"""The 24 that are most frequent over both sets, and six that questions often ask for: author,
+director, cast member, owned by, country of origin and place of death."""
+
+KNOWLEDGENET: Mapping[str, str] = {
+    "CEO": "chief executive officer",
+    "CHILD_OF": "child",
+    "DATE_FOUNDED": "inception",
+    "DATE_OF_BIRTH": "date of birth",
+    "DATE_OF_DEATH": "date of death",
+    "EDUCATED_AT": "educated at",
+    "EMPLOYEE_OR_MEMBER_OF": "employer",
+    "FOUNDED_BY": "founded by",
+    "HEADQUARTERS": "headquarters location",
+    "NATIONALITY": "country of citizenship",
+    "PLACE_OF_BIRTH": "place of birth",
+    "PLACE_OF_RESIDENCE": "residence",
+    "POLITICAL_AFFILIATION": "member of political party",
+    "SPOUSE": "spouse",
+    "SUBSIDIARY_OF": "parent organization",
+}
+"""KnowledgeNet's properties in Wikidata's words."""
+
+TURNED = frozenset({"CHILD_OF"})
+"""Wikidata's *child* points from the parent to the child, KnowledgeNet's property back."""
+
+WIDER: Mapping[str, tuple[str, ...]] = {
+    "EMPLOYEE_OR_MEMBER_OF": ("employer", "member of"),
+}
+"""All that a property may mean; where it holds, nothing is known of the others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A text with the relations of its entities.
+
+    `sentences` are the first tokens of its sentences. `holds` are facts that the text states,
+    `unsure` facts that nobody has judged. `asked` are the relations that were looked for (None for
+    all): a fact of these that is in neither list does not hold. `mentions` are the numbers of the
+    entities among all of the document.
+    """
+
+    id: str
+    document: str
+    tokens: tuple[str, ...]
+    sentences: tuple[int, ...]
+    entities: tuple[Entity, ...]
+    holds: tuple[Fact, ...]
+    unsure: tuple[Fact, ...] = ()
+    asked: frozenset[str] | None = None
+    mentions: tuple[int, ...] = ()
+
+    def sentence(self) -> Sentence:
+        """The tokens as a text, with its entities."""
+        tokens = tuple(_QUOTES.get(token, token) for token in self.tokens)
+        return Sentence(self.id, tokens, self.entities)
+
+
+@dataclass(frozen=True, slots=True)
+class RelationExample:
+    """What the classifier sees of a passage, and what it should say.
+
+    `places[i]` is the number of entity i among the m mentions, -1 where it cannot be seen: it cuts
+    a word in two, is longer than EvoNER's spans, or beyond what the encoder read.
+    """
+
+    passage: Passage
+    places: tuple[int, ...]
+    words: NDArray[np.float16]  # (n, z)
+    mentions: NDArray[np.float16]  # (m, z)
+    types: NDArray[np.int64]  # (m,)
+    pairs: Pairs
+    gold: NDArray[np.int8]  # (p, r): 1 holds, 0 does not, -1 nobody knows
+
+
+# --- files ----------------------------------------------------------------------------------------
+def rows_of(path: Path) -> Iterator[dict[str, Any]]:
+    """The rows of a JSON Lines file, plain or gzip; raises ReadError."""
+    try:
+        with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as lines:
+            yield from map(json.loads, lines)
+    except (OSError, EOFError, ValueError) as error:
+        raise ReadError(
+            f"the file cannot be read ({error})", subject=str(path), remedy="Check the path"
+        ) from error
+
+
+def re_docred_sentences(path: Path) -> list[Passage]:
+    """Re-DocRED's sentences, each a passage. Evidence in another sentence makes a fact unsure."""
+    return [
+        Passage(
+            id=row["id"],
+            document=row["id"].rpartition(".")[0],
+            tokens=tuple(row["tokens"]),
+            sentences=(0,),
+            entities=tuple(Entity(*e) for e in row["entities"]),
+            holds=tuple(_facts(row, lambda evidence: evidence != 0)),
+            unsure=tuple(_facts(row, lambda evidence: evidence == 0)),
+        )
+        for row in rows_of(path)
+    ]
+
+
+def knowledgenet(path: Path, folds: Iterable[int]) -> list[Passage]:
+    """KnowledgeNet's passages of these folds, in Wikidata's words."""
+    wanted = set(folds)
+    return [_of_knowledgenet(row) for row in rows_of(path) if row["fold"] in wanted]
+
+
+def _of_knowledgenet(row: Mapping[str, Any]) -> Passage:
+    holds, unsure = [], []
+    for head, tail, name in row["relations"]:
+        ends = (tail, head) if name in TURNED else (head, tail)
+        holds.append((*ends, KNOWLEDGENET[name]))
+        unsure += [(*ends, other) for other in WIDER.get(name, ()) if other != KNOWLEDGENET[name]]
+    asked = {r for p in row["annotated_properties"] for r in (KNOWLEDGENET[p], *WIDER.get(p, ()))}
+    return Passage(
+        id=row["id"],
+        document=row["id"].rpartition(".")[0],
+        tokens=tuple(row["tokens"]),
+        sentences=_sentence_starts(row["tokens"]),
+        entities=tuple(Entity(*e) for e in row["entities"]),
+        holds=tuple(holds),
+        unsure=tuple(unsure),
+        asked=frozenset(asked),
+    )
+
+
+def _facts(row: Mapping[str, Any], wanted: Callable[[int], bool]) -> Iterator[Fact]:
+    for fact, evidence in zip(row["relations"], row["evidence"], strict=True):
+        if wanted(evidence):
+            yield tuple(fact)
+
+
+def re_docred_documents(path: Path, longest: int) -> list[Passage]:
+    """Re-DocRED's documents, cut at sentences into passages of at most `longest` tokens.
+
+    A relation of two entities is a fact of their nearest mentions in each sentence that names both
+    and is evidence, or for which no evidence was marked; and of their nearest mentions in two
+    neighbouring sentences which together are all the evidence, if neither names both. Of all other
+    mentions of the two it is unsure.
+    """
+    return [
+        _stretch(row, begin, end)
+        for row in rows_of(path)
+        for begin, end in _stretches([*row["sentence_starts"], len(row["tokens"])], longest)
+    ]
+
+
+def _stretches(starts: Sequence[int], longest: int) -> Iterator[tuple[int, int]]:
+    """Runs of sentences of at most `longest` tokens, or of one sentence; the last start ends."""
+    begin = 0
+    for end in range(1, len(starts)):
+        if end == len(starts) - 1 or starts[end + 1] - starts[begin] > longest:
+            yield begin, end
+            begin = end
+
+
+def _stretch(row: Mapping[str, Any], begin: int, end: int) -> Passage:
+    """Sentences `begin` to `end` (exclusive) of a document."""
+    starts = [*row["sentence_starts"], len(row["tokens"])]
+    offset = starts[begin]
+    inside = [i for i, e in enumerate(row["entities"]) if offset <= e[0] and e[1] < starts[end]]
+    entities = [
+        Entity(e[0] - offset, e[1] - offset, e[2]) for e in map(row["entities"].__getitem__, inside)
+    ]
+    sentence = [bisect_right(starts, row["entities"][i][0]) - 1 for i in inside]
+    number = {old: new for new, old in enumerate(inside)}
+    clusters = [[number[m] for m in cluster if m in number] for cluster in row["clusters"]]
+    holds: list[Fact] = []
+    unsure: list[Fact] = []
+    for (head, tail, name), evidence in zip(row["cluster_relations"], row["evidence"], strict=True):
+        for window, pairs in _windows(clusters[head], clusters[tail], sentence).items():
+            nearest = min(pairs, key=lambda pair: _gap(entities[pair[0]], entities[pair[1]]))
+            together = {sentence[m] for m in clusters[head]} & {sentence[m] for m in clusters[tail]}
+            stated = _stated(window, set(evidence), together)
+            for pair in pairs:
+                (holds if stated and pair == nearest else unsure).append((*pair, name))
+    return Passage(
+        id=f"{row['id']}.{begin}-{end}",
+        document=row["id"],
+        tokens=tuple(row["tokens"][offset : starts[end]]),
+        sentences=tuple(start - offset for start in starts[begin:end]),
+        entities=tuple(entities),
+        holds=tuple(holds),
+        unsure=tuple(unsure),
+        mentions=tuple(inside),
+    )
+
+
+def _windows(
+    heads: Sequence[int], tails: Sequence[int], sentence: Sequence[int]
+) -> dict[tuple[int, ...], list[tuple[int, int]]]:
+    """The pairs of mentions of two entities, by the one sentence or the two that they stand in."""
+    found: dict[tuple[int, ...], list[tuple[int, int]]] = defaultdict(list)
+    for head in heads:
+        for tail in tails:
+            first, last = sorted((sentence[head], sentence[tail]))
+            if last - first <= 1:
+                found[(first, last) if first < last else (first,)].append((head, tail))
+    return found
+
+
+def _stated(window: tuple[int, ...], evidence: set[int], together: set[int]) -> bool:
+    """Whether the sentences of a window say what the evidence is for; `together` are the sentences
+    that name both entities."""
+    if len(window) == 1:
+        return not evidence or window[0] in evidence
+    return bool(evidence) and evidence <= set(window) and not evidence & together
+
+
+def _gap(one: Entity, other: Entity) -> int:
+    return max(one.first, other.first) - min(one.last, other.last)
+
+
+def _sentence_starts(tokens: Sequence[str]) -> tuple[int, ...]:
+    """The first tokens of the sentences, as the runtime cuts them."""
+    sentence = Sentence("", tuple(tokens), ())
+    token_at = {start: row for row, (start, _) in enumerate(sentence.spans())}
+    return tuple(token_at[start] for start, _ in sentence_spans(sentence.text))
+
+
+# --- through EvoNER's eyes ------------------------------------------------------------------------
+@dataclass(frozen=True, slots=True)
+class SpanReading:
+    """A text of n words as EvoNER sees it, without its free label rows."""
+
+    words: Words
+    labels: FloatArray  # (n, W, k)
+    spans: FloatArray  # (n, W, z)
+
+
+class SpanReader:
+    """Reads texts with the runtime's graph, span vectors included."""
+
+    def __init__(self, encoder: Encoder, evoner: EvoNERModel) -> None:
+        self._encoder, self._used = encoder, evoner.inventory.used
+        self._session = open_session(evoner.graph)
+
+    def read(self, texts: Sequence[str]) -> list[SpanReading]:
+        """The texts in order; one without words has none."""
+        tokens = [reading.tokens for reading in self._encoder.read(texts, [()] * len(texts))]
+        with ThreadPoolExecutor(2) as pool:
+            return list(pool.map(self._read_one, texts, tokens))
+
+    def _read_one(self, text: str, tokens: Tokens | None) -> SpanReading:
+        assert tokens is not None, "the encoder was opened without shared states"
+        words = words_of(text, tokens)
+        if not len(words):
+            return SpanReading(
+                words, np.empty((0, 1, 1), np.float32), np.empty((0, 1, 1), np.float32)
+            )
+        feed = {"states": words.states, "first": words.first, "codes": words.codes}
+        labels, spans = self._session.run(["labels", "spans"], feed)
+        return SpanReading(words, labels[..., : self._used], spans)
+
+
+def relation_examples(
+    passages: Sequence[Passage], reader: SpanReader, relations: Sequence[str] = RELATIONS
+) -> list[RelationExample]:
+    """The passages that have at least one pair to judge."""
+    found = []
+    for begin in range(0, len(passages), _READ_AT_ONCE):
+        some = passages[begin : begin + _READ_AT_ONCE]
+        readings = reader.read([p.sentence().text for p in some])
+        for passage, reading in zip(some, readings, strict=True):
+            example = _example(passage, reading, relations)
+            if len(example.pairs):
+                found.append(example)
+    return found
+
+
+def _example(passage: Passage, reading: SpanReading, relations: Sequence[str]) -> RelationExample:
+    tokens = passage.sentence().spans()
+    starts = {start: word for word, (start, _) in enumerate(reading.words.spans.tolist())}
+    ends = {end: word for word, (_, end) in enumerate(reading.words.spans.tolist())}
+    widths = reading.labels.shape[1]
+    places: list[int] = []
+    bounds: list[tuple[int, int]] = []
+    types: list[int] = []
+    for entity in passage.entities:
+        first, last = starts.get(tokens[entity.first][0]), ends.get(tokens[entity.last][1])
+        if first is None or last is None or not 0 <= last - first < widths:
+            places.append(-1)
+            continue
+        places.append(len(bounds))
+        bounds.append((first, last))
+        types.append(likeliest_type(entity, reading.labels[first, last - first]))
+    sentences = np.array([tokens[token][0] for token in passage.sentences])
+    owners = np.searchsorted(sentences, reading.words.spans[:, 0], side="right") - 1
+    pairs = candidates(bounds, np.maximum(owners, 0))
+    first_words, last_words = np.array(bounds, dtype=np.int64).reshape(-1, 2).T
+    return RelationExample(
+        passage=passage,
+        places=tuple(places),
+        words=reading.spans[:, 0].astype(np.float16),
+        mentions=reading.spans[first_words, last_words - first_words].astype(np.float16),
+        types=np.array(types, dtype=np.int64),
+        pairs=pairs,
+        gold=_gold(passage, places, pairs, relations),
+    )
+
+
+def likeliest_type(entity: Entity, labels: FloatArray) -> int:
+    """The number, from 0, of the base type that EvoNER gives, among those that gold leaves open."""
+    rows = list(RE_DOCRED.rows_of.get(entity.type, range(1, 1 + len(TYPES))))
+    return rows[int(labels[rows].argmax())] - 1
+
+
+def _gold(
+    passage: Passage, places: Sequence[int], pairs: Pairs, relations: Sequence[str]
+) -> NDArray[np.int8]:
+    column = {name: number for number, name in enumerate(relations)}
+    row = {
+        ends: k for k, ends in enumerate(zip(*map(list, (pairs.heads, pairs.tails)), strict=True))
+    }
+    gold = np.zeros((len(pairs), len(relations)), dtype=np.int8)
+    if passage.asked is not None:
+        gold[:, [number for name, number in column.items() if name not in passage.asked]] = -1
+    for facts, value in ((passage.unsure, -1), (passage.holds, 1)):
+        for head, tail, name in facts:
+            pair = row.get((places[head], places[tail]))
+            if pair is not None and name in column:
+                gold[pair, column[name]] = value
+    return gold
