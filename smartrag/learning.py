@@ -9,33 +9,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-import numpy as np
-
-from smartrag.errors import LearningRefused, MissingExtra
+from smartrag.errors import LearningRefused, MissingExtra, ModelError
 from smartrag.memory import Store
-from smartrag.memory.versions import (
-    LearnedGraph,
-    LessonLines,
-    PendingPlace,
-    UnfinishedRound,
-    Version,
-)
+from smartrag.memory.versions import LearnedGraph, LessonLines, UnfinishedRound, Version
 from smartrag.perception import Encoder, Perception, evoner
-from smartrag.perception.discovery import Proposal, discover
 from smartrag.perception.encoder import SharedStates
 from smartrag.perception.evoner import EvoNERModel
-from smartrag.perception.labelled import parse_sentence, sentence_of, to_json
+from smartrag.perception.labelled import parse_sentence, to_json
 from smartrag.perception.labels import Inventory
-from smartrag.perception.lessons import FEWEST, Lesson
-from smartrag.perception.naming import Namer, Pending
-from smartrag.settings import DiscoverySettings, LearningSettings
-from smartrag.text import sentence_spans
+from smartrag.perception.lessons import Lesson
+from smartrag.settings import LearningSettings
 
 if TYPE_CHECKING:
     from smartrag.perception.training.rounds import Held
@@ -44,19 +32,6 @@ _BATCH_PARAGRAPHS = 64
 
 MayGoOn = Callable[[str], bool]
 """Asked before each stage, by its name; a round that may not go on can be continued later."""
-
-
-@dataclass(frozen=True, slots=True)
-class Discovered:
-    """Types that the pending mentions speak for, with up to five different examples of each.
-
-    `lesson` holds the sentences of those with mentions enough to be learned, and `paragraphs` the
-    stored paragraph of each sentence.
-    """
-
-    proposals: tuple[tuple[Proposal, tuple[str, ...]], ...]
-    lesson: Lesson
-    paragraphs: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,56 +125,6 @@ def learn(
     return RoundOutcome("learned", stages, tuple(lesson.new), version, learned.held)
 
 
-def discovered(store: Store, settings: DiscoverySettings, namer: Namer | None = None) -> Discovered:
-    """What the pending mentions of the store have in common.
-
-    `namer` names a cluster; without one its head words do. A name that the model knows already is
-    no new type.
-    """
-    known = deployed_model(store).inventory
-    places = store.versions.pending()
-    sentences = [_sentence_around(place) for place in places]
-    pending = [
-        Pending(place.text[place.first : place.last], text, place.vector.astype(np.float32))
-        for place, (_, text) in zip(places, sentences, strict=True)
-    ]
-    found = [p for p in discover(pending, settings, namer) if known.named(p.name) is None]
-    learned = [proposal for proposal in found if len(proposal.members) >= FEWEST]
-    labels: dict[tuple[int, int], list[tuple[int, int, str]]] = defaultdict(list)
-    for proposal in learned:
-        for member in proposal.members:
-            place, (start, _) = places[member], sentences[member]
-            where = (place.first - start, place.last - start, proposal.name)
-            labels[place.paragraph, start].append(where)
-    texts = {
-        (place.paragraph, start): text
-        for place, (start, text) in zip(places, sentences, strict=True)
-    }
-    return Discovered(
-        proposals=tuple((p, _examples(p, pending)) for p in found),
-        lesson=Lesson(
-            {proposal.name: "" for proposal in learned},
-            tuple(
-                sentence_of(texts[place], marked, name=f"{place[0]}.{place[1]}")
-                for place, marked in sorted(labels.items())
-            ),
-        ),
-        paragraphs=tuple(paragraph for paragraph, _ in sorted(labels)),
-    )
-
-
-def _sentence_around(place: PendingPlace) -> tuple[int, str]:
-    """Where the sentence of a mention begins in its paragraph, and the sentence."""
-    for start, end in sentence_spans(place.text):
-        if start <= place.first and place.last <= end:
-            return start, place.text[start:end]
-    return 0, place.text
-
-
-def _examples(proposal: Proposal, pending: Sequence[Pending]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(pending[member].surface for member in proposal.members))[:5]
-
-
 def retype(
     store: Store, perception: Perception, at_most: int | None = None
 ) -> Iterator[tuple[int, int]]:
@@ -255,9 +180,13 @@ def _model(store: Store, version: Version) -> EvoNERModel:
         return replace(evoner.shipped(), inventory=inventory)
     learned = store.versions.graphs(version)[-1]
     described = json.loads(learned.description)
-    return EvoNERModel(
-        learned.graph, inventory, SharedStates(**described["shared"]), described["caution"]
-    )
+    shared = SharedStates(**described["shared"])
+    if shared != evoner.shipped().shared:
+        raise ModelError(
+            "the types in use were learned on another encoder than this release reads with",
+            remedy="Roll back with: smartrag types rollback --to 0, and learn them again",
+        )
+    return EvoNERModel(learned.graph, inventory, shared, described["caution"])
 
 
 def _plan(lesson: Lesson, parent: Version | None, base: str, settings: LearningSettings) -> str:

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from smartrag import ingest as ingesting
 from smartrag import learning, models
+from smartrag.discovering import Discovered, discovered
 from smartrag.errors import SettingsError
 from smartrag.focus.gather import gather
 from smartrag.focus.pack import pack
@@ -157,7 +158,7 @@ class SmartRAG:
         self._forget_perception()
         return outcome
 
-    def discover(self, *, ask_model: bool = True) -> learning.Discovered:
+    def discover(self, *, ask_model: bool = True) -> Discovered:
         """New types that the mentions without a type speak for, named by the language model, or
         without it by their head words. Nothing is learned yet."""
 
@@ -165,9 +166,8 @@ class SmartRAG:
             mentions = [(mention.surface, mention.context) for mention in cluster.mentions]
             return label_by_model(mentions, self.model)[0]
 
-        return learning.discovered(
-            self.store, self.settings.discovery, namer if ask_model else None
-        )
+        chosen = namer if ask_model else None
+        return discovered(self.store, self.types(), self.settings.discovery, chosen)
 
     def retype(self, at_most: int | None = None) -> Iterator[tuple[int, int]]:
         """Find entities anew in paragraphs that another version of the model has read; yields how
@@ -245,7 +245,10 @@ class SmartRAG:
     def perceiver(self) -> Perceiver:
         """What finds entities: EvoNER, or what was given."""
         workers = self.settings.perception.workers
-        return self._given_perceiver or EvoNER(learning.deployed_model(self.store), workers=workers)
+        if self._given_perceiver is not None:
+            return self._given_perceiver
+        self.store.versions.reads_with(self.store.versions.deployed())
+        return EvoNER(learning.deployed_model(self.store), workers=workers)
 
     @cached_property
     def perception(self) -> Perception:

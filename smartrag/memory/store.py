@@ -110,6 +110,7 @@ class Store:
             self._check_encoder()
             replaced = "indexed" in self._remove(lens, document.name)
             written = documents.insert(self._connection, lens, document, batches)
+            self.versions.queue_if_outdated(lens, document.name)
             entities.count_up(self._connection)
         return DocumentOutcome(document.name, "replaced" if replaced else "added", written)
 

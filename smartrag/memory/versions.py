@@ -89,6 +89,8 @@ class Versions:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
+        self._reader: int | None = None
+        self._reads = False
 
     # --- reading ----------------------------------------------------------------------------------
     def deployed(self) -> Version | None:
@@ -242,6 +244,21 @@ class Versions:
             self._queue_all()
 
     # --- the queue --------------------------------------------------------------------------------
+    def reads_with(self, version: Version | None) -> None:
+        """Say with which version this process reads what it writes."""
+        self._reads, self._reader = True, version.id if version else None
+
+    def queue_if_outdated(self, lens: str, document: str) -> None:
+        """Queue a document that this process has read with a version no longer in use."""
+        deployed = self.deployed()
+        if self._reads and (deployed.id if deployed else None) != self._reader:
+            self._connection.execute(
+                """INSERT OR IGNORE INTO retype_queue
+                   SELECT p.id FROM paragraphs p JOIN documents d ON d.id = p.document_id
+                     JOIN lenses l ON l.id = d.lens_id WHERE l.name = ? AND d.name = ?""",
+                (lens, document),
+            )
+
     def queued(self, at_most: int) -> list[tuple[int, Document, Paragraph]]:
         """Paragraphs that were not read by the version in use yet, with their documents' titles."""
         rows = self._connection.rows(

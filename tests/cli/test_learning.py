@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -43,9 +44,10 @@ def learns(monkeypatch: pytest.MonkeyPatch) -> None:
         if not may_go_on("heads"):
             return RoundOutcome("paused", 0, tuple(lesson.new))
         known = evoner.shipped()
+        described = {"shared": asdict(known.shared), "caution": known.caution}
         version = memory.store.versions.deploy(
             None,
-            LearnedGraph("base", known.graph, b"", json.dumps({"shared": {}, "caution": 0})),
+            LearnedGraph("base", known.graph, b"", json.dumps(described)),
             known.inventory.with_types(lesson.new).to_json(),
             f"learned {', '.join(lesson.new)}",
             LessonLines(lesson.new, [], []),
@@ -54,8 +56,6 @@ def learns(monkeypatch: pytest.MonkeyPatch) -> None:
         return RoundOutcome("learned", 3, tuple(lesson.new), version, held)
 
     monkeypatch.setattr(SmartRAG, "learn", learn)
-    described = {"encoder": "", "tensor": ""}
-    monkeypatch.setattr("smartrag.learning.SharedStates", lambda **_: described)
 
 
 def test_a_lesson_is_learned_and_the_documents_are_read_again(

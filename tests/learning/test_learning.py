@@ -181,6 +181,19 @@ def test_types_learned_with_another_release_are_not_built_upon(
     assert memory.search("Queen").passages  # they are still found
 
 
+def test_types_learned_on_another_encoder_are_refused(
+    memory: SmartRAG, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory.learn(LESSON)
+    other = replace(evoner.shipped(), shared=replace(evoner.shipped().shared, tensor="other"))
+    monkeypatch.setattr(evoner, "shipped", lambda: other)
+    with pytest.raises(ModelError, match="another encoder") as caught:
+        memory.types()
+    assert "rollback" in caught.value.remedy
+    memory.roll_back(None)
+    assert "band" not in types_of(memory)
+
+
 # --- from what has no type yet --------------------------------------------------------------------
 LANGUAGES = (
     "Esperanto Volapük Ido Interlingua Novial Occidental Latino Klingon Quenya Sindarin Lojban "

@@ -138,3 +138,16 @@ def test_a_round_can_be_abandoned(store: Store) -> None:
     store.versions.save(UnfinishedRound("plan", 1, b"half"))
     store.versions.abandon()
     assert store.versions.unfinished() is None
+
+
+def test_what_an_older_version_reads_after_another_was_deployed_is_queued(store: Store) -> None:
+    put(store, "a", "Ada sang.")
+    store.versions.reads_with(None)
+    put(store, "b", "Bob sang.")
+    assert store.versions.n_queued() == 0
+    learned(store)
+    put(store, "c", "Cyd sang.")
+    assert store.versions.n_queued() == 3
+    store.versions.reads_with(store.versions.deployed())
+    put(store, "d", "Dan sang.")
+    assert store.versions.n_queued() == 3
