@@ -2,8 +2,8 @@
 
 The sentences of a CrossNER domain, which the shipped model has never seen. It finds the mentions
 and says which of them it cannot type; these are clustered and named without a language model. With
-`--gold-spans` all marked ones are clustered too, thousands a domain. Settings were chosen on AI and music
-(`--choose`); the tests of politics and literature are held back.
+`--gold-spans` all marked ones are clustered too, thousands a domain. Settings were chosen on AI and
+music (`--choose`); the tests of politics and literature are held back.
 
     python -m experiments.discovery --data ../shared/data/ner
 """
