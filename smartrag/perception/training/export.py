@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import tempfile
 import warnings
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import torch
@@ -39,27 +40,36 @@ class OneText(nn.Module):
 
 def to_onnx(model: EvoNER) -> bytes:
     """The graph in float32."""
-    model.eval()
     example = (
         torch.zeros(7, model.shape.hidden),
         torch.tensor([1, 3, 4]),
         torch.zeros(3, CHARACTERS, dtype=torch.int64),
     )
+    axes = {
+        "states": {0: "tokens"},
+        **{name: {0: "words"} for name in ("first", "codes", *OUTPUTS)},
+    }
+    return graph_of(OneText(model), example, ["states", "first", "codes"], OUTPUTS, axes)
+
+
+def graph_of(
+    module: nn.Module,
+    example: tuple[Tensor, ...],
+    inputs: Sequence[str],
+    outputs: Sequence[str],
+    axes: Mapping[str, Mapping[int, str]],
+) -> bytes:
+    """A module as an ONNX graph in float32; `axes` names those that vary, by input and output."""
     buffer = io.BytesIO()
     with warnings.catch_warnings():  # torch calls this exporter old; the new one needs onnxscript
         warnings.simplefilter("ignore")
         torch.onnx.export(
-            OneText(model).eval(),
+            module.eval(),
             example,
             buffer,  # type: ignore[arg-type]
-            input_names=["states", "first", "codes"],
-            output_names=list(OUTPUTS),
-            dynamic_axes={
-                "states": {0: "tokens"},
-                "first": {0: "words"},
-                "codes": {0: "words"},
-                **{name: {0: "words"} for name in OUTPUTS},
-            },
+            input_names=list(inputs),
+            output_names=list(outputs),
+            dynamic_axes={name: dict(varying) for name, varying in axes.items()},
             opset_version=17,
             dynamo=False,
         )

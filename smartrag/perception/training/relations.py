@@ -7,10 +7,8 @@ four folds. A tenth of the documents of both, by CRC-32 of their ids, chooses th
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import random
-import warnings
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -25,6 +23,7 @@ from smartrag.perception.encoder import Encoder
 from smartrag.perception.evoner import EvoNERModel
 from smartrag.perception.relations import DESCRIPTION, GRAPH, RelationType
 from smartrag.perception.training.base import TYPES
+from smartrag.perception.training.export import graph_of
 from smartrag.perception.training.loop import Group, Report, descend
 from smartrag.perception.training.relation_data import (
     INVERSE,
@@ -237,25 +236,13 @@ def to_onnx(model: RelationModel) -> bytes:
         *(torch.zeros(5, z), torch.zeros(2, z), torch.tensor([0, 1])),
         *(pairs, pairs.flip(0), pairs, torch.ones(2, 5, dtype=torch.int64)),
     )
-    axes = dict(zip(names, ("n", "m", "m", "p", "p", "p", "p"), strict=True))
-    buffer = io.BytesIO()
-    with warnings.catch_warnings():  # torch calls this exporter old; the new one needs onnxscript
-        warnings.simplefilter("ignore")
-        torch.onnx.export(
-            OneText(model).eval(),
-            example,
-            buffer,  # type: ignore[arg-type]
-            input_names=names,
-            output_names=["scores"],
-            dynamic_axes={
-                **{name: {0: axis} for name, axis in axes.items()},
-                "regions": {0: "p", 1: "n"},
-                "scores": {0: "p"},
-            },
-            opset_version=17,
-            dynamo=False,
-        )
-    return buffer.getvalue()
+    axes = {
+        **{name: {0: "pairs"} for name in ("heads", "tails", "distances", "scores")},
+        **{name: {0: "mentions"} for name in ("mentions", "types")},
+        "words": {0: "words"},
+        "regions": {0: "pairs", 1: "words"},
+    }
+    return graph_of(OneText(model), example, names, ["scores"], axes)
 
 
 def save_relations(
