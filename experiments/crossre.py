@@ -30,10 +30,12 @@ from smartrag.perception import Encoder, evoner
 from smartrag.perception.labelled import Entity
 from smartrag.perception.training.relation_data import (
     Passage,
+    rows_of,
+)
+from smartrag.perception.training.relation_examples import (
     RelationExample,
     SpanReader,
     relation_examples,
-    rows_of,
 )
 from smartrag.perception.training.relations import RelationRecipe, fit_relations, predicted
 from smartrag.settings import PerceptionSettings

@@ -26,15 +26,17 @@ from smartrag.evaluation.datasets import DataFile
 from smartrag.evaluation.results import ModelFile, Result, Row, write
 from smartrag.perception import Encoder, evoner, relations
 from smartrag.perception.relations import Place, RelationClassifier
-from smartrag.perception.spans import decode
 from smartrag.perception.training.base import TYPES
 from smartrag.perception.training.relation_data import (
     Passage,
+    re_docred_documents,
+    rows_of,
+)
+from smartrag.perception.training.relation_examples import (
     SpanReader,
     SpanReading,
     likeliest_type,
-    re_docred_documents,
-    rows_of,
+    marked_words,
 )
 from smartrag.settings import PerceptionSettings
 
@@ -67,16 +69,17 @@ def main() -> None:
     symmetric = {r.name for r in classifier.model.relations if r.symmetric}
     gold = {row["id"]: document(row, names, symmetric) for row in rows_of(path)}
     passages = re_docred_documents(path, PARAGRAPH)
-    readings = SpanReader(encoder, known).read([p.sentence().text for p in passages])
+    reader = SpanReader(encoder, known)
+    readings = reader.read([p.sentence().text for p in passages])
     rows: list[Row] = []
     for mentions in ("gold", "found"):
         said: dict[str, set[Triple]] = {name: set() for name in gold}
         seconds = 0.0
         for passage, reading in zip(passages, readings, strict=True):
-            places, owners = places_of(passage, reading, gold[passage.document], mentions)
+            places, owners = places_of(passage, reading, gold[passage.document], mentions, reader)
             began = time.perf_counter()
             found = classifier.relations(
-                reading.words, places, reading.spans, sentences_of(passage)
+                reading.words, places, reading.spans, passage.sentence_spans()
             )
             seconds += time.perf_counter() - began
             for one in found:
@@ -123,30 +126,24 @@ def turned(triple: tuple[Any, Any, str], symmetric: set[str]) -> Triple:
 
 # --- what the classifier is shown -----------------------------------------------------------------
 def places_of(
-    passage: Passage, reading: SpanReading, gold: Document, mentions: str
+    passage: Passage, reading: SpanReading, gold: Document, mentions: str, reader: SpanReader
 ) -> tuple[list[Place], list[object]]:
     """Mentions in the words of a passage, and of each what entity it is of: the number of a
     cluster, or its own words where it is of none."""
-    spans, words = passage.sentence().spans(), reading.words
-    starts = {start: word for word, (start, _) in enumerate(words.spans.tolist())}
-    ends = {end: word for word, (_, end) in enumerate(words.spans.tolist())}
-    marked: dict[tuple[int, int], tuple[int, object]] = {}
-    for row, (entity, number) in enumerate(zip(passage.entities, passage.mentions, strict=True)):
-        first, last = starts.get(spans[entity.first][0]), ends.get(spans[entity.last][1])
-        if first is not None and last is not None and 0 <= last - first < reading.labels.shape[1]:
-            marked[first, last] = (row, gold.clusters[number])
+    words = reading.words
+    known = zip(passage.entities, passage.mentions, marked_words(passage, reading), strict=True)
+    marked = {
+        (first, last): (entity, gold.clusters[number])
+        for entity, number, (first, last) in known
+        if 0 <= first <= last < first + reading.labels.shape[1]
+    }
     if mentions == "gold":
         places = [
-            Place(
-                first,
-                last,
-                TYPES[likeliest_type(passage.entities[row], reading.labels[first, last - first])],
-            )
-            for (first, last), (row, _) in marked.items()
+            Place(first, last, TYPES[likeliest_type(entity, reading.labels[first, last - first])])
+            for (first, last), (entity, _) in marked.items()
         ]
         return places, [cluster for _, cluster in marked.values()]
-    found = decode(reading.labels) if len(words) else []
-    places = [Place(s.first, s.last, TYPES[s.row - 1]) for s in found]
+    places = [Place(s.first, s.last, TYPES[s.row - 1]) for s in reader.found(reading)]
     text = passage.sentence().text
     owners: list[object] = []
     for place in places:
@@ -154,16 +151,6 @@ def places_of(
         cluster = marked.get((place.first, place.last))
         owners.append(cluster[1] if cluster else text[start:end].casefold())
     return places, owners
-
-
-def sentences_of(passage: Passage) -> list[tuple[int, int]]:
-    """The characters of the sentences of a passage."""
-    spans = passage.sentence().spans()
-    ends = [*passage.sentences[1:], len(spans)]
-    return [
-        (spans[first][0], spans[end - 1][1])
-        for first, end in zip(passage.sentences, ends, strict=True)
-    ]
 
 
 # --- scores ---------------------------------------------------------------------------------------

@@ -54,10 +54,11 @@ def discover(
 
 def unit_rows(vectors: FloatArray) -> FloatArray:
     """The rows of (n, d) with unit length; a row of zeros stays one."""
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    unit: FloatArray = np.divide(
-        vectors, lengths, out=np.zeros(vectors.shape, np.float32), where=lengths > 0
-    )
+    wide = np.asarray(vectors, dtype=np.float64)  # squares of any float32 fit in
+    lengths = np.linalg.norm(wide, axis=1, keepdims=True)
+    unit = np.zeros(wide.shape, np.float32)
+    with np.errstate(invalid="ignore"):  # what is not finite becomes NaN, which clustering refuses
+        np.divide(wide, lengths, out=unit, where=lengths != 0)
     return unit
 
 

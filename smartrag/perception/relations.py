@@ -269,23 +269,19 @@ def decode(
     Both directions of a symmetric relation count as one: it is said from the earlier mention with
     the mean of both scores. Ties between directions go to the earlier head.
     """
-    of_pair = {
-        (head, tail): row
-        for row, (head, tail) in enumerate(
-            zip(pairs.heads.tolist(), pairs.tails.tolist(), strict=True)
-        )
-    }
+    # The pairs hold each other turned around, so sorted by tail they line up with themselves.
+    back = np.lexsort((pairs.heads, pairs.tails))
+    symmetric = np.array([relation.symmetric for relation in relations], dtype=bool)
+    scores = np.where(symmetric, (scores + scores[back]) / 2, scores)
+    high = scores >= np.array([relation.threshold for relation in relations])
     said = []
-    for (head, tail), row in of_pair.items():
-        back = of_pair[tail, head]
+    for row, column in np.argwhere(high).tolist():
+        head, tail, relation = int(pairs.heads[row]), int(pairs.tails[row]), relations[column]
+        score, other = float(scores[row, column]), float(scores[back[row], column])
         types = (mentions[head].type, mentions[tail].type)
-        for column, relation in enumerate(relations):
-            score, other = float(scores[row, column]), float(scores[back, column])
-            if relation.symmetric:
-                score, other = (score + other) / 2, -1.0 if head < tail else 2.0
-            if score < relation.threshold or types not in relation.types:
-                continue
-            turned = types[::-1] in relation.types
-            if not turned or score > other or (score == other and head < tail):
-                said.append((head, tail, relation.name, score))
+        turned = types[::-1] in relation.types
+        if types in relation.types and (
+            not turned or score > other or (score == other and head < tail)
+        ):
+            said.append((head, tail, relation.name, score))
     return sorted(said)

@@ -46,6 +46,13 @@ def test_two_points_are_merged_exactly_below_the_papers_d(rung: Rung, below: boo
 
 
 @pytest.mark.parametrize("rung", RUNGS)
+def test_points_exactly_at_the_threshold_stay_apart(rung: Rung) -> None:
+    """12.5 and the root of 25 are exact, so no rounding decides."""
+    points = np.array([[0.0, 0.0], [3.0, 4.0]], np.float32)
+    assert ward_labels(points, 12.5, rung).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("rung", RUNGS)
 def test_sizes_weigh_in_the_distance(rung: Rung) -> None:
     points = np.array([[0.0], [0.0], [0.0], [2.0], [2.0]], np.float32)
     d = distance(points[:3], points[3:])
@@ -113,10 +120,26 @@ def test_what_cannot_be_clustered_is_refused(
         elements=st.floats(-50, 50, width=32),
     ),
     st.floats(0.01, 100),
+    st.sampled_from(RUNGS),
 )
-def test_any_points_end_in_clusters_that_lie_apart(points: FloatArray, epsilon: float) -> None:
-    labels = ward_labels(points, epsilon, "own")
-    assert list(dict.fromkeys(labels.tolist())) == list(range(labels.max() + 1))
+def test_any_points_end_in_clusters_that_lie_apart(
+    points: FloatArray, epsilon: float, rung: Rung
+) -> None:
+    labels = ward_labels(points, epsilon, rung)
     clusters = [points[labels == label] for label in range(labels.max() + 1)]
     for a, b in combinations(clusters, 2):
         assert distance(a, b) >= epsilon * (1 - 1e-6) - 1e-6
+
+
+@given(
+    arrays.arrays(
+        np.float32,
+        st.tuples(st.integers(0, 12), st.integers(1, 3)),
+        elements=st.floats(width=32, allow_nan=False, allow_infinity=False),
+    ),
+    st.sampled_from(RUNGS),
+)
+def test_any_finite_points_are_numbered_by_first_member(points: FloatArray, rung: Rung) -> None:
+    labels = ward_labels(points, 1.0, rung).tolist()
+    assert len(labels) == len(points)
+    assert list(dict.fromkeys(labels)) == list(range(len(set(labels))))

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from smartrag.perception.discovery import coherence, discover, unit_rows
+from smartrag.perception.discovery import coherence, discover, merge_close, unit_rows
 from smartrag.perception.naming import Cluster, Pending
 from smartrag.settings import DiscoverySettings
 from smartrag.types import FloatArray
@@ -44,6 +44,7 @@ def test_each_group_is_proposed_under_the_word_that_its_names_share() -> None:
 def test_groups_that_are_too_small_or_one_name_only_are_no_types() -> None:
     assert discover(PRIZES[:2], SETTINGS) == ()
     assert discover([PRIZES[0]] * 9, SETTINGS) == ()
+    assert discover(PRIZES[:1], SETTINGS) == ()
     assert discover([], SETTINGS) == ()
 
 
@@ -55,16 +56,67 @@ def test_a_group_that_does_not_hold_together_is_dropped_unseen() -> None:
     assert asked == []
 
 
-def test_groups_with_the_same_direction_are_one() -> None:
-    far = [replace(p, vector=p.vector * 3) for p in group(0, ["A Band", "B Band", "C Band"])]
-    narrow = replace(SETTINGS, epsilon=0.02)
-    assert len(discover([*BANDS, *far], narrow)) <= 1
-    [one] = discover([*BANDS, *far], replace(narrow, epsilon=0.2))
-    assert one.members == tuple(range(7))
+def test_vectors_count_by_their_direction_only() -> None:
+    longer = [replace(mention, vector=mention.vector * 3) for mention in BANDS]
+    [one] = discover([*BANDS, *longer], SETTINGS)
+    assert one.members == tuple(range(8))
 
 
+def test_what_points_nowhere_is_no_type() -> None:
+    nowhere = [replace(mention, vector=np.zeros(8, np.float32)) for mention in BANDS]
+    assert discover(nowhere, SETTINGS) == ()
+    [bands] = discover([*nowhere, *BANDS], SETTINGS)
+    assert bands.members == (4, 5, 6, 7)
+
+
+# --- merging --------------------------------------------------------------------------------------
+def fan(*degrees: float) -> FloatArray:
+    """A unit vector in the plane for each angle."""
+    angles = np.radians(degrees)
+    return np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
+
+
+def merged(vectors: FloatArray, *, merge: float, floor: float = 0.6) -> list[list[int]]:
+    """What becomes of groups of one vector each."""
+    groups = [np.array([row]) for row in range(len(vectors))]
+    settings = replace(SETTINGS, merge=merge, floor=floor)
+    return [group.tolist() for group in merge_close(groups, vectors, settings)]
+
+
+def test_groups_are_merged_down_to_the_cosine_asked_for() -> None:
+    vectors = fan(0, 90, 10)
+    assert merged(vectors, merge=0.98) == [[0, 2], [1]]
+    assert merged(vectors, merge=0.99) == [[0], [1], [2]]  # the cosine of ten degrees is 0.985
+
+
+def test_the_nearest_groups_are_merged_first() -> None:
+    """The other way round all three would end in one group."""
+    assert merged(fan(0, 16, 25), merge=0.95) == [[0], [1, 2]]
+
+
+def test_groups_whose_union_would_not_hold_together_stay_apart() -> None:
+    vectors = fan(0, 60)
+    assert coherence(vectors) == pytest.approx(np.cos(np.radians(30)))
+    assert merged(vectors, merge=0.4, floor=0.9) == [[0], [1]]
+    assert merged(vectors, merge=0.4, floor=0.8) == [[0, 1]]
+
+
+def test_large_clusters_that_ward_keeps_apart_are_one_proposal() -> None:
+    """Forty mentions ten degrees from forty others: d is 0.6, the cosine 0.985."""
+    pending = [
+        Pending(f"prize {row}", "", vector) for row, vector in enumerate(fan(*[0] * 40, *[10] * 40))
+    ]
+    narrow = replace(SETTINGS, epsilon=0.1)
+    halves = discover(pending, replace(narrow, merge=1), lambda c: f"half {c.members[0]}")
+    assert [len(proposal.members) for proposal in halves] == [40, 40]
+    [whole] = discover(pending, replace(narrow, merge=0.95))
+    assert whole.members == tuple(range(80))
+
+
+# --- naming ---------------------------------------------------------------------------------------
 def test_groups_with_the_same_name_are_one() -> None:
-    [one] = discover([*BANDS, *PRIZES], SETTINGS, lambda cluster: "thing")
+    mixed = [BANDS[0], *PRIZES, *BANDS[1:]]
+    [one] = discover(mixed, SETTINGS, lambda cluster: "thing")
     assert (one.name, one.members) == ("thing", tuple(range(7)))
 
 
@@ -87,9 +139,20 @@ def test_coherence_is_the_mean_cosine_to_the_centroid() -> None:
     assert unit_rows(np.zeros((1, 2), np.float32)).tolist() == [[0, 0]]
 
 
+@pytest.mark.parametrize("vectors", [[[np.nan, 1], [1, 0]], [[np.inf, 1], [1, 0]], [[1], [1, 0]]])
+def test_vectors_that_cannot_be_compared_are_refused(vectors: list[list[float]]) -> None:
+    pending = [Pending("A Prize", "", np.array(vector, np.float32)) for vector in vectors]
+    with pytest.raises(ValueError, match=r"finite|same shape"):
+        discover(pending, SETTINGS)
+
+
 @given(
     arrays.arrays(
-        np.float32, st.tuples(st.integers(1, 20), st.just(4)), elements=st.floats(-9, 9, width=32)
+        np.float32,
+        st.tuples(st.integers(1, 20), st.just(4)),
+        elements=st.one_of(
+            st.floats(-9, 9, width=32), st.floats(width=32, allow_nan=False, allow_infinity=False)
+        ),
     ),
     st.lists(st.text(max_size=9), min_size=20, max_size=20),
 )

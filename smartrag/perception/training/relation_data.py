@@ -1,9 +1,8 @@
-"""What the relation classifier learns from: Re-DocRED and KnowledgeNet, through EvoNER's eyes.
+"""What the relation classifier learns from: Re-DocRED and KnowledgeNet in Wikidata's words.
 
-EvoNER stays frozen, so every text is read once by the runtime's own INT8 graph and only vectors are
-kept, in float16. A relation that nobody has judged for a pair takes no part in training: one that
-Re-DocRED states of two entities but proves in another sentence, and in KnowledgeNet every property
-that was not asked for the passage.
+A relation that nobody has judged for a pair takes no part in training: one that Re-DocRED states of
+two entities but proves in another sentence, and in KnowledgeNet every property that was not asked
+for the passage.
 """
 
 from __future__ import annotations
@@ -12,26 +11,15 @@ import gzip
 import json
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from smartrag.errors import ReadError
-from smartrag.perception.encoder import Encoder, Tokens, open_session
-from smartrag.perception.evoner import EvoNERModel
 from smartrag.perception.labelled import Entity, Sentence
-from smartrag.perception.relations import Pairs, candidates
-from smartrag.perception.training.base import RE_DOCRED, TYPES
-from smartrag.perception.words import Words, words_of
 from smartrag.text import sentence_spans
-from smartrag.types import FloatArray
 
-_READ_AT_ONCE = 256
 _QUOTES = {"``": '"', "''": '"'}
 
 Fact = tuple[int, int, str]
@@ -61,6 +49,9 @@ RELATIONS = (
 )
 """The 24 that are most frequent over both sets, and six that questions often ask for: author,
 director, cast member, owned by, country of origin and place of death."""
+
+RE_DOCRED_ASKS = frozenset(RELATIONS) - {"chief executive officer"}
+"""Those among the 96 relations of Re-DocRED, which marks each wherever it holds."""
 
 KNOWLEDGENET: Mapping[str, str] = {
     "CEO": "chief executive officer",
@@ -96,8 +87,9 @@ class Passage:
 
     `sentences` are the first tokens of its sentences. `holds` are facts that the text states,
     `unsure` facts that nobody has judged. `asked` are the relations that were looked for (None for
-    all): a fact of these that is in neither list does not hold. `mentions` are the numbers of the
-    entities among all of the document.
+    all): a fact of these that is in neither list does not hold. Where `sparse`, only arguments of
+    what was asked for are marked, but all of them. `mentions` are the numbers of the entities among
+    all of the document.
     """
 
     id: str
@@ -108,6 +100,7 @@ class Passage:
     holds: tuple[Fact, ...]
     unsure: tuple[Fact, ...] = ()
     asked: frozenset[str] | None = None
+    sparse: bool = False
     mentions: tuple[int, ...] = ()
 
     def sentence(self) -> Sentence:
@@ -115,22 +108,11 @@ class Passage:
         tokens = tuple(_QUOTES.get(token, token) for token in self.tokens)
         return Sentence(self.id, tokens, self.entities)
 
-
-@dataclass(frozen=True, slots=True)
-class RelationExample:
-    """What the classifier sees of a passage, and what it should say.
-
-    `places[i]` is the number of entity i among the m mentions, -1 where it cannot be seen: it cuts
-    a word in two, is longer than EvoNER's spans, or beyond what the encoder read.
-    """
-
-    passage: Passage
-    places: tuple[int, ...]
-    words: NDArray[np.float16]  # (n, z)
-    mentions: NDArray[np.float16]  # (m, z)
-    types: NDArray[np.int64]  # (m,)
-    pairs: Pairs
-    gold: NDArray[np.int8]  # (p, r): 1 holds, 0 does not, -1 nobody knows
+    def sentence_spans(self) -> list[tuple[int, int]]:
+        """The characters of each sentence."""
+        spans = self.sentence().spans()
+        ends = [*self.sentences[1:], len(spans)]
+        return [(spans[a][0], spans[b - 1][1]) for a, b in zip(self.sentences, ends, strict=True)]
 
 
 # --- files ----------------------------------------------------------------------------------------
@@ -143,22 +125,6 @@ def rows_of(path: Path) -> Iterator[dict[str, Any]]:
         raise ReadError(
             f"the file cannot be read ({error})", subject=str(path), remedy="Check the path"
         ) from error
-
-
-def re_docred_sentences(path: Path) -> list[Passage]:
-    """Re-DocRED's sentences, each a passage. Evidence in another sentence makes a fact unsure."""
-    return [
-        Passage(
-            id=row["id"],
-            document=row["id"].rpartition(".")[0],
-            tokens=tuple(row["tokens"]),
-            sentences=(0,),
-            entities=tuple(Entity(*e) for e in row["entities"]),
-            holds=tuple(_facts(row, lambda evidence: evidence != 0)),
-            unsure=tuple(_facts(row, lambda evidence: evidence == 0)),
-        )
-        for row in rows_of(path)
-    ]
 
 
 def knowledgenet(path: Path, folds: Iterable[int]) -> list[Passage]:
@@ -183,13 +149,8 @@ def _of_knowledgenet(row: Mapping[str, Any]) -> Passage:
         holds=tuple(holds),
         unsure=tuple(unsure),
         asked=frozenset(asked),
+        sparse=True,
     )
-
-
-def _facts(row: Mapping[str, Any], wanted: Callable[[int], bool]) -> Iterator[Fact]:
-    for fact, evidence in zip(row["relations"], row["evidence"], strict=True):
-        if wanted(evidence):
-            yield tuple(fact)
 
 
 def re_docred_documents(path: Path, longest: int) -> list[Passage]:
@@ -244,6 +205,7 @@ def _stretch(row: Mapping[str, Any], begin: int, end: int) -> Passage:
         entities=tuple(entities),
         holds=tuple(holds),
         unsure=tuple(unsure),
+        asked=RE_DOCRED_ASKS,
         mentions=tuple(inside),
     )
 
@@ -278,108 +240,3 @@ def _sentence_starts(tokens: Sequence[str]) -> tuple[int, ...]:
     sentence = Sentence("", tuple(tokens), ())
     token_at = {start: row for row, (start, _) in enumerate(sentence.spans())}
     return tuple(token_at[start] for start, _ in sentence_spans(sentence.text))
-
-
-# --- through EvoNER's eyes ------------------------------------------------------------------------
-@dataclass(frozen=True, slots=True)
-class SpanReading:
-    """A text of n words as EvoNER sees it, without its free label rows."""
-
-    words: Words
-    labels: FloatArray  # (n, W, k)
-    spans: FloatArray  # (n, W, z)
-
-
-class SpanReader:
-    """Reads texts with the runtime's graph, span vectors included."""
-
-    def __init__(self, encoder: Encoder, evoner: EvoNERModel) -> None:
-        self._encoder, self._used = encoder, evoner.inventory.used
-        self._session = open_session(evoner.graph)
-
-    def read(self, texts: Sequence[str]) -> list[SpanReading]:
-        """The texts in order; one without words has none."""
-        tokens = [reading.tokens for reading in self._encoder.read(texts, [()] * len(texts))]
-        with ThreadPoolExecutor(2) as pool:
-            return list(pool.map(self._read_one, texts, tokens))
-
-    def _read_one(self, text: str, tokens: Tokens | None) -> SpanReading:
-        assert tokens is not None, "the encoder was opened without shared states"
-        words = words_of(text, tokens)
-        if not len(words):
-            return SpanReading(
-                words, np.empty((0, 1, 1), np.float32), np.empty((0, 1, 1), np.float32)
-            )
-        feed = {"states": words.states, "first": words.first, "codes": words.codes}
-        labels, spans = self._session.run(["labels", "spans"], feed)
-        return SpanReading(words, labels[..., : self._used], spans)
-
-
-def relation_examples(
-    passages: Sequence[Passage], reader: SpanReader, relations: Sequence[str] = RELATIONS
-) -> list[RelationExample]:
-    """The passages that have at least one pair to judge."""
-    found = []
-    for begin in range(0, len(passages), _READ_AT_ONCE):
-        some = passages[begin : begin + _READ_AT_ONCE]
-        readings = reader.read([p.sentence().text for p in some])
-        for passage, reading in zip(some, readings, strict=True):
-            example = _example(passage, reading, relations)
-            if len(example.pairs):
-                found.append(example)
-    return found
-
-
-def _example(passage: Passage, reading: SpanReading, relations: Sequence[str]) -> RelationExample:
-    tokens = passage.sentence().spans()
-    starts = {start: word for word, (start, _) in enumerate(reading.words.spans.tolist())}
-    ends = {end: word for word, (_, end) in enumerate(reading.words.spans.tolist())}
-    widths = reading.labels.shape[1]
-    places: list[int] = []
-    bounds: list[tuple[int, int]] = []
-    types: list[int] = []
-    for entity in passage.entities:
-        first, last = starts.get(tokens[entity.first][0]), ends.get(tokens[entity.last][1])
-        if first is None or last is None or not 0 <= last - first < widths:
-            places.append(-1)
-            continue
-        places.append(len(bounds))
-        bounds.append((first, last))
-        types.append(likeliest_type(entity, reading.labels[first, last - first]))
-    sentences = np.array([tokens[token][0] for token in passage.sentences])
-    owners = np.searchsorted(sentences, reading.words.spans[:, 0], side="right") - 1
-    pairs = candidates(bounds, np.maximum(owners, 0))
-    first_words, last_words = np.array(bounds, dtype=np.int64).reshape(-1, 2).T
-    return RelationExample(
-        passage=passage,
-        places=tuple(places),
-        words=reading.spans[:, 0].astype(np.float16),
-        mentions=reading.spans[first_words, last_words - first_words].astype(np.float16),
-        types=np.array(types, dtype=np.int64),
-        pairs=pairs,
-        gold=_gold(passage, places, pairs, relations),
-    )
-
-
-def likeliest_type(entity: Entity, labels: FloatArray) -> int:
-    """The number, from 0, of the base type that EvoNER gives, among those that gold leaves open."""
-    rows = list(RE_DOCRED.rows_of.get(entity.type, range(1, 1 + len(TYPES))))
-    return rows[int(labels[rows].argmax())] - 1
-
-
-def _gold(
-    passage: Passage, places: Sequence[int], pairs: Pairs, relations: Sequence[str]
-) -> NDArray[np.int8]:
-    column = {name: number for number, name in enumerate(relations)}
-    row = {
-        ends: k for k, ends in enumerate(zip(*map(list, (pairs.heads, pairs.tails)), strict=True))
-    }
-    gold = np.zeros((len(pairs), len(relations)), dtype=np.int8)
-    if passage.asked is not None:
-        gold[:, [number for name, number in column.items() if name not in passage.asked]] = -1
-    for facts, value in ((passage.unsure, -1), (passage.holds, 1)):
-        for head, tail, name in facts:
-            pair = row.get((places[head], places[tail]))
-            if pair is not None and name in column:
-                gold[pair, column[name]] = value
-    return gold

@@ -29,10 +29,12 @@ from smartrag.perception.training.relation_data import (
     INVERSE,
     RELATIONS,
     SYMMETRIC,
-    RelationExample,
-    SpanReader,
     knowledgenet,
     re_docred_documents,
+)
+from smartrag.perception.training.relation_examples import (
+    RelationExample,
+    SpanReader,
     relation_examples,
 )
 from smartrag.perception.training.relation_model import (

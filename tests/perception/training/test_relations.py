@@ -17,9 +17,11 @@ from smartrag.perception.training.base import TYPES
 from smartrag.perception.training.relation_data import (
     RELATIONS,
     Passage,
+    re_docred_documents,
+)
+from smartrag.perception.training.relation_examples import (
     RelationExample,
     SpanReader,
-    re_docred_documents,
     relation_examples,
 )
 from smartrag.perception.training.relation_model import adaptive_threshold_loss
