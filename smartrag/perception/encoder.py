@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartrag.errors import MissingExtra, ModelError
+from smartrag.perception.onnx_graph import with_output, with_small_tables
 from smartrag.settings import PerceptionSettings
 from smartrag.types import FloatArray
 
@@ -79,8 +80,9 @@ class Encoder:
         content = _content(model)
         sha256 = hashlib.sha256(content).hexdigest()
         self.shares = shared is not None and shared.encoder == sha256
+        content = with_small_tables(content)
         if shared is not None and self.shares:
-            content += _with_output(shared.tensor)
+            content = with_output(content, shared.tensor)
         self._session = _open_session(content, model)
         self._tokenizer = _open_tokenizer(settings.encoder_tokens)
         self._counter = _open_tokenizer(None)
@@ -188,21 +190,6 @@ def open_session(content: bytes) -> Any:
     options.inter_op_num_threads = 1
     options.log_severity_level = 3
     return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
-
-
-def _with_output(tensor: str) -> bytes:
-    """What, appended to a serialised ONNX model, declares `tensor` as one more output.
-
-    Concatenated protocol buffers are merged and repeated fields joined; an output without a stated
-    type has its type inferred. So the graph needs no ONNX library to be edited.
-    """
-    name = _field(1, tensor.encode())  # ValueInfoProto.name
-    return _field(7, _field(12, name))  # ModelProto.graph, GraphProto.output
-
-
-def _field(number: int, payload: bytes) -> bytes:
-    """A length-delimited protocol buffer field; for payloads of fewer than 128 bytes."""
-    return bytes([number << 3 | 2, len(payload)]) + payload
 
 
 def _open_tokenizer(longest: int | None) -> Any:

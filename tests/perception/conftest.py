@@ -17,6 +17,12 @@ def minilm_file() -> Path:
 
 
 @pytest.fixture(scope="session")
+def minilm_head(minilm_file: Path) -> bytes:
+    """The first bytes of its file."""
+    return minilm_file.read_bytes()[:400]
+
+
+@pytest.fixture(scope="session")
 def minilm(minilm_file: Path) -> Encoder:
     return Encoder(minilm_file, PerceptionSettings())
 
