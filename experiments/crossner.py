@@ -15,7 +15,7 @@ import copy
 import random
 import shlex
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -26,7 +26,7 @@ from smartrag.evaluation.datasets import DataFile
 from smartrag.evaluation.results import ModelFile, Result, Row, write
 from smartrag.perception import Encoder, evoner
 from smartrag.perception.labelled import Sentence, read_sentences
-from smartrag.perception.labels import Inventory
+from smartrag.perception.labels import BASE_TYPES, Inventory
 from smartrag.perception.training import base
 from smartrag.perception.training.checkpoint import trainable
 from smartrag.perception.training.data import Example, Guideline, examples, labelled
@@ -37,8 +37,8 @@ from smartrag.perception.training.span_model import EvoNER
 from smartrag.perception.training.update import to_bytes
 from smartrag.settings import PerceptionSettings
 
-BASE_TYPES = tuple(name for name in base.TYPES if base.ROW[name] not in base.SILENT)
-"""Those that Few-NERD marks."""
+FEW_NERD_TYPES = tuple(name for name in BASE_TYPES if base.ROW[name] not in base.SILENT)
+"""The base types that Few-NERD marks."""
 DOMAINS = ("ai", "literature", "music", "politics", "science")
 SEALED = ("literature", "politics")
 REPLAY = 300
@@ -151,14 +151,17 @@ def domain_of(
     return Domain(name, *parts)
 
 
-def read(sentences: Sequence[Sentence], encoder: Encoder) -> tuple[Example, ...]:
+def base_name(type_: str) -> str:
+    """What the inventory calls a base type: Few-NERD's "person-actor" is a person."""
+    coarse = type_.partition("-")[0]
+    return SAME.get(coarse, coarse)
+
+
+def read(
+    sentences: Sequence[Sentence], encoder: Encoder, name_of: Callable[[str], str] = base_name
+) -> tuple[Example, ...]:
     """The sentences as the encoder reads them, their types by the names of the inventory; which
     rows these stand for is said later."""
-
-    def name_of(type_: str) -> str:
-        coarse = type_.partition("-")[0]  # Few-NERD's "person-actor"
-        return SAME.get(coarse, coarse)
-
     named = [
         replace(s, entities=tuple(replace(e, type=name_of(e.type)) for e in s.entities))
         for s in sentences
@@ -176,7 +179,9 @@ class Learner:
         caution: float,
         replay: Sequence[Example],
         held: Sequence[Example],
+        parents: Mapping[str, str] = PARENTS,
     ) -> None:
+        self.parents = parents
         self.model, self.inventory, self.caution = model, inventory, caution
         self.replay, self.held = replay, held
         self.before = self._base_f1()
@@ -185,7 +190,8 @@ class Learner:
     def learn(self, domain: Domain, round_: Round) -> Iterator[Row]:
         """Learn one domain; scores it, and the base types, after each stage."""
         deployed, teacher = self.inventory.used, copy.deepcopy(self.model)
-        added = {t: PARENTS.get(t, "") for t in domain.types() if not self.inventory.named(t)}
+        missing = (t for t in domain.types() if not self.inventory.named(t))
+        added = {t: self.parents.get(t, "") for t in missing}
         self.inventory = self.inventory.with_types(added)
         parents = {self._row(t): self._row(p) if p else 0 for t, p in added.items()}
         activate(self.model, parents, deployed)
@@ -193,7 +199,7 @@ class Learner:
         texts = self._labelled(domain.train, domain.types(), lenient=deployed)
         for earlier in self.seen:
             texts += self._labelled(earlier.train[:EARLIER], earlier.types())
-        texts += self._labelled(self.replay, BASE_TYPES)
+        texts += self._labelled(self.replay, FEW_NERD_TYPES)
         seconds = 0.0
         for step in learn(self.model, teacher, texts, Rows(deployed, used), round_):
             every, fresh = self._domain_f1(domain, added)
@@ -231,7 +237,7 @@ class Learner:
 
     def _base_f1(self) -> F1:
         """Over the types of Few-NERD; a finer type counts as the base type above it."""
-        told = guideline(self.inventory, BASE_TYPES)
+        told = guideline(self.inventory, FEW_NERD_TYPES)
         found = labelled(self.held, told, self.inventory.used)
         rows = frozenset(row for of_type in told.rows_of.values() for row in of_type)
         return f1(found, predict(self.model, found, self.inventory.used), self.caution, rows)

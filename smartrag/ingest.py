@@ -19,6 +19,7 @@ from smartrag.errors import MissingExtra, ReadError
 from smartrag.memory import Store
 from smartrag.memory.documents import content_hash
 from smartrag.memory.vectors import VectorBatch
+from smartrag.merging import merge_names
 from smartrag.perception import Perception
 from smartrag.perception.encoder import EncoderIdentity
 from smartrag.perception.readers import find_files, read
@@ -167,13 +168,19 @@ def _flush(
     store: Store,
     lens: str,
 ) -> Iterator[DocumentOutcome]:
-    short = [(d, ps) for d, ps in batch if len(ps) <= _BATCH_PARAGRAPHS]
-    seen = iter(perception.observe([(d, p) for d, ps in short for p in ps]))
+    together = [(d, ps) for d, ps in batch if len(ps) <= _BATCH_PARAGRAPHS]
+    seen = iter(perception.observe([(d, p) for d, ps in together for p in ps]))
     for document, paragraphs in batch:
-        if len(paragraphs) <= _BATCH_PARAGRAPHS:
-            yield store.put(lens, document, [[next(seen) for _ in paragraphs]])
-        else:
-            yield store.put(lens, document, _in_slices(document, paragraphs, perception))
+        short = len(paragraphs) <= _BATCH_PARAGRAPHS
+        observed: Iterable[Sequence[Observation]] = (
+            [[next(seen) for _ in paragraphs]]
+            if short
+            else _in_slices(document, paragraphs, perception)
+        )
+        with store.atomic():
+            outcome = store.put(lens, document, observed)
+            merge_names(store, [store.document_id(lens, document.name)])
+        yield outcome
 
 
 def _in_slices(

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Literal
 from smartrag.errors import LearningRefused, MissingExtra, ModelError
 from smartrag.memory import Store
 from smartrag.memory.versions import LearnedGraph, LessonLines, UnfinishedRound, Version
+from smartrag.merging import merge_names
 from smartrag.perception import Encoder, Perception, evoner
 from smartrag.perception.encoder import SharedStates
 from smartrag.perception.evoner import EvoNERModel
@@ -140,7 +141,10 @@ def retype(
         if not batch or store.versions.deployed() != version:
             return
         seen = perception.observe([(document, paragraph) for _, document, paragraph in batch])
-        store.versions.retype(version, [paragraph for paragraph, _, _ in batch], seen)
+        read = [paragraph for paragraph, _, _ in batch]
+        with store.atomic():
+            store.versions.retype(version, read, seen)
+            merge_names(store, store.documents_of(read))
         done += len(batch)
         yield done, store.versions.n_queued()
 

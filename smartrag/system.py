@@ -17,10 +17,11 @@ from smartrag.errors import SettingsError
 from smartrag.focus.gather import gather
 from smartrag.focus.pack import pack
 from smartrag.memory import Store
-from smartrag.perception import Encoder, EvoNER, Perceiver, Perception, evoner
+from smartrag.perception import Encoder, EvoNER, Perceiver, Perception, evoner, relations
 from smartrag.perception.labels import Inventory
 from smartrag.perception.lessons import Lesson
 from smartrag.perception.naming import Cluster
+from smartrag.perception.relations import RelationClassifier
 from smartrag.settings import PerceptionSettings, Settings
 from smartrag.thinking import (
     LanguageModel,
@@ -38,6 +39,7 @@ from smartrag.types import (
     DocumentInfo,
     DocumentOutcome,
     Evidence,
+    Fact,
     ModelCall,
     Passage,
     Plan,
@@ -122,6 +124,10 @@ class SmartRAG:
     def stats(self) -> StoreStats:
         """Counts over the whole store."""
         return self.store.stats()
+
+    def facts(self, name: str) -> list[Fact]:
+        """How the entity of that name is related to others in this lens, most observed first."""
+        return self.store.facts(self.lens, name)
 
     def sketch_recall(self) -> float:
         """Which share of the true 10 nearest paragraphs two-stage search finds in this lens: 0 … 1.
@@ -244,11 +250,14 @@ class SmartRAG:
     @cached_property
     def perceiver(self) -> Perceiver:
         """What finds entities: EvoNER, or what was given."""
-        workers = self.settings.perception.workers
         if self._given_perceiver is not None:
             return self._given_perceiver
         self.store.versions.reads_with(self.store.versions.deployed())
-        return EvoNER(learning.deployed_model(self.store), workers=workers)
+        settings, classifier = self.settings.perception, None
+        if settings.relations:
+            classifier = RelationClassifier(relations.shipped(), evoner.shipped().graph)
+        deployed = learning.deployed_model(self.store)
+        return EvoNER(deployed, relations=classifier, workers=settings.workers)
 
     @cached_property
     def perception(self) -> Perception:

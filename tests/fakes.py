@@ -8,17 +8,19 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
 from experiments.capitalised import CapitalisedSpans
 from smartrag import Document, Settings, SmartRAG
-from smartrag.perception.encoder import Encoder, EncoderIdentity, Reading
+from smartrag.perception.encoder import Encoder, EncoderIdentity, Reading, Tokens
 from smartrag.settings import MemorySettings, PerceptionSettings
 from smartrag.text import content_words
 from smartrag.thinking import LanguageModel
-from smartrag.types import About, FloatArray, Mention, Observation, Paragraph
+from smartrag.types import About, FloatArray, Mention, Observation, Paragraph, Seen, Triplet
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 
@@ -81,6 +83,24 @@ class HashingEncoder(Encoder):
         return self._known[word]
 
 
+class NeighbouringSpans(CapitalisedSpans):
+    """Each name of a text is next to the one that follows."""
+
+    def seen(self, texts: Sequence[str], tokens: Sequence[Tokens | None]) -> list[Seen]:
+        """The mentions of each text, and a triplet for every two that follow each other."""
+        return [
+            replace(
+                seen,
+                triplets=tuple(
+                    Triplet(a.surface, "next to", b.surface, a.start, b.end, 0.5)
+                    for a, b in pairwise(seen.mentions)
+                    if a.surface != b.surface
+                ),
+            )
+            for seen in super().seen(texts, tokens)
+        ]
+
+
 def open_memory(
     path: Path,
     settings: Settings = SETTINGS,
@@ -92,7 +112,7 @@ def open_memory(
 ) -> SmartRAG:
     """A SmartRAG that encodes with `encoder`, by default a `HashingEncoder`."""
     memory = SmartRAG(
-        path, settings, lens=lens, write=write, model=model, perceiver=CapitalisedSpans()
+        path, settings, lens=lens, write=write, model=model, perceiver=NeighbouringSpans()
     )
     memory.__dict__["encoder"] = encoder or HashingEncoder()  # the place of the cached property
     return memory
@@ -107,12 +127,13 @@ def observation(
     names: Sequence[str] = (),
     mentions: Sequence[tuple[int, str]] = (),
     abouts: Sequence[tuple[str, float]] = (),
+    triplets: Sequence[tuple[str, str, str]] = (),
     encoder: Encoder | None = None,
 ) -> Observation:
     """An observation by hand. By default the text is one sentence.
 
     `names` are mentioned where they first occur in the text, `mentions` at a given offset; `abouts`
-    are names with their weights.
+    are names with their weights. The whole text says each of the `triplets`.
     """
     spans = ((0, len(text)),) if sentences is None else sentences
     [reading] = (encoder or HashingEncoder()).read([text], [spans])
@@ -126,6 +147,7 @@ def observation(
             Mention(start, start + len(name), name, "name", 0.5) for start, name in placed
         ),
         abouts=tuple(About(name, weight) for name, weight in abouts),
+        triplets=tuple(Triplet(*said, 0, len(text), 0.5) for said in triplets),
     )
 
 

@@ -22,9 +22,10 @@ from smartrag.cli.render_documents import (
     report_lines,
     report_record,
     show_documents,
+    show_facts,
     show_stats,
 )
-from smartrag.cli.text import counted, document_name
+from smartrag.cli.text import cleaned, counted, document_name, one_line
 from smartrag.errors import ReadError
 from smartrag.ingest import name_of
 from smartrag.perception.readers import find_files
@@ -111,6 +112,22 @@ def stats(
         print_json(counts)
     else:
         show_stats(results(), str(options.store_path()), counts)
+
+
+def facts(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Of a person, place or thing.")],
+    as_json: Json = False,
+) -> None:
+    """Show how a thing is related to others, and which sentences say so."""
+    with options_of(context).to_read() as memory:
+        found = memory.facts(cleaned(name))
+    if as_json:
+        print_json(found)
+        return
+    show_facts(results(), found)
+    if not found:
+        remarks().print(Text(f"no relation of '{one_line(name)}' is known"))
 
 
 def reembed(context: typer.Context) -> None:

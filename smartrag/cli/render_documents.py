@@ -1,4 +1,4 @@
-"""Documents as lines and tables: what became of them, which there are, what a store holds."""
+"""Documents as lines and tables: what became of them, which there are, what they say."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rich.text import Text
 
 from smartrag.cli.output import columns
 from smartrag.cli.text import counted, document_name, one_line, shown, size
-from smartrag.types import DocumentInfo, DocumentOutcome, IngestReport, Outcome, StoreStats
+from smartrag.types import DocumentInfo, DocumentOutcome, Fact, IngestReport, Outcome, StoreStats
 
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 INGEST_OUTCOMES: tuple[Outcome, ...] = ("added", "replaced", "unchanged", "duplicate", "failed")
@@ -77,6 +77,7 @@ def show_stats(console: Console, path: str, stats: StoreStats) -> None:
         "sentences": f"{stats.sentences:,}",
         "entities": f"{stats.entities:,}",
         "mentions": f"{stats.mentions:,}",
+        "relations": f"{stats.relations:,}",
         "size": size(stats.file_bytes),
         "schema": str(stats.schema_version),
         "encoder": stats.encoder or "none yet",
@@ -86,6 +87,20 @@ def show_stats(console: Console, path: str, stats: StoreStats) -> None:
         facts["two stages"] = f"find {stats.sketch_recall:.1%} of the 10 nearest paragraphs"
     for name, fact in facts.items():
         console.print(Text.assemble((f"{name:<12}", "bold"), fact))
+
+
+def show_facts(console: Console, facts: Sequence[Fact]) -> None:
+    """Each fact with its surest statement, and how many others there are."""
+    for fact in facts:
+        surest = fact.statements[0]
+        console.print(
+            Text.assemble(
+                one_line(fact.head), (f" —{fact.relation}→ ", "bold"), one_line(fact.tail)
+            )
+        )
+        others = f" (and {len(fact.statements) - 1} more)" if len(fact.statements) > 1 else ""
+        place = f"{document_name(surest.document)}:{surest.start}"
+        console.print(Text(f"  {one_line(surest.text, 160)} — {place}{others}"))
 
 
 def _per_second(report: IngestReport) -> float:

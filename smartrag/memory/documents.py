@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from smartrag.memory import entities, vectors
+from smartrag.memory import aliases, entities, vectors
 from smartrag.memory.connection import Connection
 from smartrag.types import Document, DocumentInfo, Observation, Paragraph
 
@@ -64,6 +64,7 @@ def remove(connection: Connection, document_id: int, dimension: int) -> None:
     ):
         paragraph_ids.append(paragraph_id)
     candidates = entities.of_paragraphs(connection, paragraph_ids)
+    candidates |= aliases.of_document(connection, document_id)
     vectors.remove(connection, paragraph_ids, dimension)
     connection.execute("DELETE FROM documents WHERE id = ?", (document_id,))
     entities.remove_unsupported(connection, candidates)

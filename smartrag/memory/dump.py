@@ -34,14 +34,14 @@ def dump(connection: Connection, dimension: int) -> list[str]:
         *_lines(
             connection,
             "mention",
-            f"""SELECT {_PLACE}, m.first, m.last, e.name, m.type, m.score
+            f"""SELECT {_PLACE}, m.first, m.last, e.name, m.type, m.score, m.base
                  FROM mentions m JOIN entities e ON e.id = m.entity_id
                  JOIN paragraphs p ON p.id = m.paragraph_id {_JOIN}""",
         ),
         *_lines(
             connection,
             "about",
-            f"""SELECT {_PLACE}, e.name, a.weight
+            f"""SELECT {_PLACE}, e.name, a.weight, a.kind
                  FROM abouts a JOIN entities e ON e.id = a.entity_id
                  JOIN paragraphs p ON p.id = a.paragraph_id {_JOIN}""",
         ),
@@ -50,6 +50,25 @@ def dump(connection: Connection, dimension: int) -> list[str]:
             "pending",
             f"""SELECT {_PLACE}, m.first, m.last, hex(m.vector) FROM pending_mentions m
                  JOIN paragraphs p ON p.id = m.paragraph_id {_JOIN}""",
+        ),
+        *_lines(
+            connection,
+            "relation",
+            f"""SELECT h.name, r.name, t.name, r.observations FROM relations r {_ENDS}""",
+        ),
+        *_lines(
+            connection,
+            "evidence",
+            f"""SELECT {_PLACE}, o.first, o.last, o.score, h.name, r.name, t.name
+                 FROM relation_evidence o JOIN relations r ON r.id = o.relation_id {_ENDS}
+                 JOIN paragraphs p ON p.id = o.paragraph_id {_JOIN}""",
+        ),
+        *_lines(
+            connection,
+            "alias",
+            """SELECT l.name, d.name, h.name, a.family, t.name, a.rule FROM aliases a
+                 JOIN entities h ON h.id = a.other_id JOIN entities t ON t.id = a.name_id
+                 JOIN documents d ON d.id = a.document_id JOIN lenses l ON l.id = d.lens_id""",
         ),
         *_lines(connection, "entity", "SELECT id, name FROM entities"),
         *_vector_lines(connection, dimension),
@@ -60,6 +79,8 @@ def dump(connection: Connection, dimension: int) -> list[str]:
 
 _PLACE = "l.name, d.name, p.position"
 _JOIN = "JOIN documents d ON d.id = p.document_id JOIN lenses l ON l.id = d.lens_id"
+
+_ENDS = "JOIN entities h ON h.id = r.head_id JOIN entities t ON t.id = r.tail_id"
 
 
 def _lines(connection: Connection, kind: str, query: str) -> Iterator[str]:

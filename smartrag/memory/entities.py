@@ -1,4 +1,5 @@
-"""Entities, where they are mentioned, which paragraphs are about them, and what has no type yet."""
+"""Entities: where they are mentioned, how they are related, which paragraphs are about them, and
+what has no type yet."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from smartrag.memory import relations
 from smartrag.memory.connection import Connection
 from smartrag.text import normal_name
 from smartrag.types import Observation
@@ -28,16 +30,25 @@ def write(
         return names.setdefault(normal, entity_id(normal)) if normal else None
 
     mentions = [
-        (paragraph_id, mention.start, mention.end, entity, mention.type, mention.score)
+        (
+            *(paragraph_id, mention.start, mention.end, entity),
+            *(mention.type, mention.score, mention.base),
+        )
         for paragraph_id, observation in zip(paragraph_ids, seen, strict=True)
         for mention in observation.mentions
         if (entity := known(mention.surface)) is not None
     ]
     abouts = [
-        (paragraph_id, entity, about.weight)
+        (paragraph_id, entity, about.weight, about.kind)
         for paragraph_id, observation in zip(paragraph_ids, seen, strict=True)
         for about in observation.abouts
         if (entity := known(about.name)) is not None
+    ]
+    said = [
+        (head, triplet.relation, tail, paragraph_id, triplet.start, triplet.end, triplet.score)
+        for paragraph_id, observation in zip(paragraph_ids, seen, strict=True)
+        for triplet in observation.triplets
+        if (head := known(triplet.head)) is not None and (tail := known(triplet.tail)) is not None
     ]
     pending = [
         (paragraph_id, one.start, one.end, one.vector.astype(np.float16).tobytes())
@@ -48,12 +59,14 @@ def write(
         "INSERT INTO entities (name, id) VALUES (?, ?) ON CONFLICT (name) DO NOTHING",
         list(names.items()),
     )
-    connection.execute_many("INSERT OR IGNORE INTO mentions VALUES (?, ?, ?, ?, ?, ?)", mentions)
+    connection.execute_many("INSERT OR IGNORE INTO mentions VALUES (?, ?, ?, ?, ?, ?, ?)", mentions)
     connection.execute_many("INSERT OR IGNORE INTO pending_mentions VALUES (?, ?, ?, ?)", pending)
+    relations.write(connection, said)
     # Two spellings of one name may carry different weights; the stronger one counts.
     connection.execute_many(
-        """INSERT INTO abouts VALUES (?, ?, ?)
-           ON CONFLICT (paragraph_id, entity_id) DO UPDATE SET weight = max(weight, excluded.weight)
+        """INSERT INTO abouts VALUES (?, ?, ?, ?)
+           ON CONFLICT (paragraph_id, entity_id) DO UPDATE SET
+             weight = max(weight, excluded.weight), kind = max(kind, excluded.kind)
         """,
         abouts,
     )
@@ -64,7 +77,7 @@ def rewrite(
 ) -> None:
     """Replace what was observed in these paragraphs."""
     candidates = of_paragraphs(connection, paragraph_ids)
-    for table in ("mentions", "abouts", "pending_mentions"):
+    for table in ("mentions", "abouts", "pending_mentions", "relation_evidence"):
         connection.execute_many(
             f"DELETE FROM {table} WHERE paragraph_id = ?", [(i,) for i in paragraph_ids]
         )
@@ -77,9 +90,13 @@ def of_paragraphs(connection: Connection, paragraph_ids: Sequence[int]) -> set[i
     found: set[int] = set()
     for paragraph_id in paragraph_ids:
         for (entity,) in connection.rows(
-            """SELECT entity_id FROM mentions WHERE paragraph_id = ?
-               UNION SELECT entity_id FROM abouts WHERE paragraph_id = ?""",
-            (paragraph_id, paragraph_id),
+            """SELECT entity_id FROM mentions WHERE paragraph_id = ?1
+               UNION SELECT entity_id FROM abouts WHERE paragraph_id = ?1
+               UNION SELECT head_id FROM relation_evidence JOIN relations ON id = relation_id
+                WHERE paragraph_id = ?1
+               UNION SELECT tail_id FROM relation_evidence JOIN relations ON id = relation_id
+                WHERE paragraph_id = ?1""",
+            (paragraph_id,),
         ):
             found.add(entity)
     return found
@@ -97,6 +114,9 @@ def remove_unsupported(connection: Connection, candidates: set[int]) -> None:
     connection.execute_many(
         """DELETE FROM entities WHERE id = ?1
               AND NOT EXISTS (SELECT 1 FROM mentions WHERE entity_id = ?1)
-              AND NOT EXISTS (SELECT 1 FROM abouts WHERE entity_id = ?1)""",
+              AND NOT EXISTS (SELECT 1 FROM abouts WHERE entity_id = ?1)
+              AND NOT EXISTS (SELECT 1 FROM relations WHERE head_id = ?1)
+              AND NOT EXISTS (SELECT 1 FROM relations WHERE tail_id = ?1)
+              AND NOT EXISTS (SELECT 1 FROM aliases WHERE other_id = ?1 OR name_id = ?1)""",
         [(entity,) for entity in sorted(candidates)],
     )

@@ -1,7 +1,8 @@
 """The graph of one lens as arrays: paragraphs, sentences, entities and the edges between them.
 
-Built from the tables once per graph version and only read afterwards. Rows number paragraphs,
-sentences and entities from 0; paragraphs are in ascending order of their id.
+Built from the tables once per graph version and only read afterwards: a mention of a name is one of
+all that the document claims the name to mean too, and namesakes are told apart. Rows number
+paragraphs, sentences and entities from 0; paragraphs are in ascending order of their id.
 """
 
 from __future__ import annotations
@@ -69,39 +70,33 @@ def load(connection: Connection, lens_id: int, paragraph_ids: IntArray, rows: Ve
     """Read the graph of a lens; `rows` gives the sentences of `paragraph_ids`, in their order."""
     n = len(paragraph_ids)
     first_sentence = np.concatenate([[0], np.cumsum(rows.sentence_counts, dtype=np.int64)])
-    mentions = _table(connection, "m.first, m.entity_id", "mentions m", lens_id)
-    abouts = _table(connection, "a.entity_id, a.weight", "abouts a", lens_id)
-    entity_ids = np.unique(np.concatenate([mentions[:, 2], abouts[:, 1]]).astype(np.int64))
-    names = _names(connection, entity_ids)
+    mentions, abouts = _mentions(connection, lens_id), _abouts(connection, lens_id)
+    things = things_of(mentions.entity, mentions.family, abouts.entity, abouts.family)
+    names = _names(connection, things.entity_ids)
 
-    mention_paragraph = np.searchsorted(paragraph_ids, mentions[:, 0].astype(np.int64))
-    mention_entity = np.searchsorted(entity_ids, mentions[:, 2].astype(np.int64))
+    mention_paragraph = np.searchsorted(paragraph_ids, mentions.paragraph)
     in_sentence = rows.sentence_counts[mention_paragraph] > 0
     mention_sentence = _sentence_at(
-        first_sentence,
-        rows,
-        mention_paragraph[in_sentence],
-        mentions[in_sentence, 1].astype(np.int64),
+        first_sentence, rows, mention_paragraph[in_sentence], mentions.first[in_sentence]
     )
-    about_paragraph = np.searchsorted(paragraph_ids, abouts[:, 0].astype(np.int64))
-    about_entity = np.searchsorted(entity_ids, abouts[:, 1].astype(np.int64))
+    about_paragraph = np.searchsorted(paragraph_ids, abouts.paragraph)[things.about_rows]
 
-    bearers = np.bincount(about_entity, minlength=len(entity_ids))
+    bearers = np.bincount(things.about, minlength=len(names))
     shared = np.sqrt(np.maximum(bearers, 1)).astype(np.float32)
-    weight = abouts[:, 2].astype(np.float32) / shared[about_entity]
+    weight = abouts.weight[things.about_rows] / shared[things.about]
     seen = np.unique(
-        np.concatenate([mention_entity, about_entity]) * (n + 1)
+        np.concatenate([things.mention, things.about]) * (n + 1)
         + np.concatenate([mention_paragraph, about_paragraph])
     )
-    frequency = np.bincount(seen // (n + 1), minlength=len(entity_ids)).astype(np.int64)
+    frequency = np.bincount(seen // (n + 1), minlength=len(names)).astype(np.int64)
     rarity = np.log((n + 1) / np.maximum(frequency, 1)) / np.log(n + 1) if n else np.empty(0)
     aliases, lengths = _alias_index(names, np.flatnonzero(bearers))
     return Graph(
         first_sentence=first_sentence,
-        entities_in=_edges(mention_sentence, mention_entity[in_sentence], int(first_sentence[-1])),
-        mentioned_by=_edges(mention_entity, mention_paragraph, len(entity_ids)),
-        described_by=_edges(about_entity, about_paragraph, len(entity_ids), weight),
-        about=_edges(about_paragraph, about_entity, n, weight),
+        entities_in=_edges(mention_sentence, things.mention[in_sentence], int(first_sentence[-1])),
+        mentioned_by=_edges(things.mention, mention_paragraph, len(names)),
+        described_by=_edges(things.about, about_paragraph, len(names), weight),
+        about=_edges(about_paragraph, things.about, n, weight),
         frequency=frequency,
         rarity=rarity.astype(np.float32),
         names=names,
@@ -110,21 +105,112 @@ def load(connection: Connection, lens_id: int, paragraph_ids: IntArray, rows: Ve
     )
 
 
-def _table(connection: Connection, columns: str, table: str, lens_id: int) -> NDArray[np.object_]:
-    alias = table.split()[-1]
+# --- rows of the tables ---------------------------------------------------------------------------
+_FAMILY = """CASE kind WHEN '' THEN 3 WHEN 'person' THEN 1
+             WHEN 'time' THEN 2 WHEN 'number' THEN 2 ELSE 0 END"""
+"""Which things of one name are told apart: `perception.names.family`, as a number."""
+_NAMED, _PERSON, _VALUE, _UNKNOWN = range(4)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """Mentions or abouts: in which paragraph, of which entity and family; where, and how surely."""
+
+    paragraph: IntArray
+    entity: IntArray
+    family: IntArray
+    first: IntArray
+    weight: NDArray[np.float32]
+
+
+def _mentions(connection: Connection, lens_id: int) -> _Rows:
+    kind = "coalesce(nullif(x.base, ''), x.type)"
+    return _rows(connection, lens_id, "mentions", kind, "x.first, 1 AS weight")
+
+
+def _abouts(connection: Connection, lens_id: int) -> _Rows:
+    return _rows(connection, lens_id, "abouts", "x.kind", "0 AS first, x.weight")
+
+
+def _rows(connection: Connection, lens_id: int, table: str, kind: str, numbers: str) -> _Rows:
+    """The rows of a table, and one more of each whose name means another one in its document."""
     found = connection.rows(
-        f"""SELECT {alias}.paragraph_id, {columns} FROM {table}
-              JOIN paragraphs p ON p.id = {alias}.paragraph_id
-              JOIN documents d ON d.id = p.document_id
-             WHERE d.lens_id = ? ORDER BY {alias}.paragraph_id""",
+        f"""WITH seen AS (
+              SELECT x.paragraph_id, d.id AS document_id, x.entity_id, {kind} AS kind, {numbers}
+                FROM {table} x JOIN paragraphs p ON p.id = x.paragraph_id
+                JOIN documents d ON d.id = p.document_id WHERE d.lens_id = ?)
+            SELECT paragraph_id, entity_id, {_FAMILY}, first, weight FROM seen
+            UNION ALL
+            SELECT paragraph_id, a.name_id, {_FAMILY}, first, weight
+              FROM seen JOIN aliases a USING (document_id)
+             WHERE a.other_id = entity_id
+               AND a.family = CASE kind WHEN 'person' THEN 'person' ELSE '' END
+             ORDER BY paragraph_id""",
         (lens_id,),
     )
     # Entity ids need all of their 63 bits, weights are fractions: objects keep both exactly.
-    return np.array(found, dtype=object).reshape(-1, 3)
+    columns = np.array(found, dtype=object).reshape(-1, 5).T
+    paragraph, entity, family, first = (column.astype(np.int64) for column in columns[:4])
+    return _Rows(paragraph, entity, family, first, columns[4].astype(np.float32))
+
+
+# --- what is one thing ----------------------------------------------------------------------------
+@dataclass(frozen=True, slots=True)
+class Things:
+    """What is named: thing t is called by entity `entity_ids[t]`.
+
+    `mention` (m,) is the thing of every mention. The about row `about_rows[k]` describes thing
+    `about[k]`; a row of which no family is known describes every thing of its name.
+    """
+
+    entity_ids: IntArray
+    mention: IntArray
+    about_rows: IntArray
+    about: IntArray
+
+
+def things_of(
+    mention_entity: IntArray,
+    mention_family: IntArray,
+    about_entity: IntArray,
+    about_family: IntArray,
+) -> Things:
+    """Namesakes are two things where paragraphs describe both: a person and a place, say.
+
+    A mention of a family that no paragraph describes is of the thing that is described, since a
+    recogniser that wavers would else cut things in two. Only a date is never a person or a novel.
+    """
+    entity_ids, row = np.unique(np.concatenate([mention_entity, about_entity]), return_inverse=True)
+    mention_row, about_row = row[: len(mention_entity)], row[len(mention_entity) :]
+    described = np.zeros((len(entity_ids), _UNKNOWN), dtype=bool)
+    known = about_family != _UNKNOWN
+    described[about_row[known], about_family[known]] = True
+    anything = described.sum(axis=1) > 0
+    described[~anything, _NAMED] = True
+    own = described[mention_row, mention_family]
+    own |= (mention_family == _VALUE) & anything[mention_row]
+    family = np.where(own, mention_family, described.argmax(axis=1)[mention_row])
+
+    # A row of unknown family stands for one row each of the families that are described.
+    unknown = np.flatnonzero(~known)
+    which, families = np.nonzero(described[about_row[unknown]])
+    about_rows = np.concatenate([np.flatnonzero(known), unknown[which]])
+    about_families = np.concatenate([about_family[known], families])
+
+    keys = np.concatenate(
+        [_UNKNOWN * mention_row + family, _UNKNOWN * about_row[about_rows] + about_families]
+    )
+    things, thing = np.unique(keys, return_inverse=True)
+    return Things(
+        entity_ids=entity_ids[things // _UNKNOWN],
+        mention=thing[: len(mention_row)],
+        about_rows=about_rows,
+        about=thing[len(mention_row) :],
+    )
 
 
 def _names(connection: Connection, entity_ids: IntArray) -> tuple[str, ...]:
-    """Names in the order of `entity_ids`, which is ascending and may leave some entities out."""
+    """Names in the order of `entity_ids`, which may leave entities out and name some twice."""
     by_id: dict[int, str] = dict(connection.rows("SELECT id, name FROM entities"))
     return tuple(by_id[entity] for entity in entity_ids.tolist())
 

@@ -167,6 +167,56 @@ CREATE TABLE retype_queue (
 );
 """
 
+_RELATIONS = """
+CREATE TABLE relations (
+  id           INTEGER PRIMARY KEY,
+  head_id      INTEGER NOT NULL REFERENCES entities,
+  name         TEXT NOT NULL,       -- as Wikidata calls it
+  tail_id      INTEGER NOT NULL REFERENCES entities,
+  observations INTEGER NOT NULL DEFAULT 0,   -- rows of evidence; triggers count
+  UNIQUE (head_id, name, tail_id)
+);
+CREATE INDEX relations_by_tail ON relations (tail_id);
+
+CREATE TABLE relation_evidence (
+  relation_id  INTEGER NOT NULL REFERENCES relations,
+  paragraph_id INTEGER NOT NULL REFERENCES paragraphs ON DELETE CASCADE,
+  first        INTEGER NOT NULL,    -- offsets in the text of the paragraph
+  last         INTEGER NOT NULL,
+  score        REAL NOT NULL,
+  PRIMARY KEY (relation_id, paragraph_id, first)
+) WITHOUT ROWID;
+CREATE INDEX relation_evidence_by_paragraph ON relation_evidence (paragraph_id);
+
+ALTER TABLE mentions ADD COLUMN base TEXT NOT NULL DEFAULT '';  -- the base type; '': the type
+ALTER TABLE abouts ADD COLUMN kind TEXT NOT NULL DEFAULT '';    -- the base type; '': unknown
+
+-- In one document a name means what another one means. Mentions keep the name that they are written
+-- with, so without a row here they are what they were.
+CREATE TABLE aliases (
+  document_id  INTEGER NOT NULL REFERENCES documents ON DELETE CASCADE,
+  other_id     INTEGER NOT NULL REFERENCES entities,
+  family       TEXT NOT NULL,       -- of the mentions that are meant: 'person' or ''
+  name_id      INTEGER NOT NULL REFERENCES entities,
+  rule         TEXT NOT NULL,       -- why
+  PRIMARY KEY (document_id, other_id, family)
+) WITHOUT ROWID;
+CREATE INDEX aliases_by_other ON aliases (other_id);
+CREATE INDEX aliases_by_name ON aliases (name_id);
+
+INSERT OR IGNORE INTO retype_queue SELECT id FROM paragraphs;
+"""
+
+_COUNT_EVIDENCE = (
+    """CREATE TRIGGER evidence_comes AFTER INSERT ON relation_evidence BEGIN
+         UPDATE relations SET observations = observations + 1 WHERE id = new.relation_id;
+       END""",
+    """CREATE TRIGGER evidence_goes AFTER DELETE ON relation_evidence BEGIN
+         UPDATE relations SET observations = observations - 1 WHERE id = old.relation_id;
+         DELETE FROM relations WHERE id = old.relation_id AND observations = 0;
+       END""",
+)
+
 
 def _sentences_by_paragraph(connection: Connection) -> None:
     """Give the sentence vectors of each paragraph a row of their own.
@@ -201,10 +251,17 @@ def _sentences_by_paragraph(connection: Connection) -> None:
     connection.execute_many("UPDATE paragraphs SET block_id = ? WHERE id = ?", block_of)
 
 
+def _relations(connection: Connection) -> None:
+    """Add relations. What was read before them waits to be read again."""
+    _run(connection, _RELATIONS)
+    for trigger in _COUNT_EVIDENCE:
+        connection.execute(trigger)
+
+
 Migration = str | Callable[[Connection], None]
 """A script, or a function where SQL cannot say it."""
 
-MIGRATIONS: tuple[Migration, ...] = (_FIRST, _sentences_by_paragraph, _LEARNING)
+MIGRATIONS: tuple[Migration, ...] = (_FIRST, _sentences_by_paragraph, _LEARNING, _relations)
 """Migration i lifts a store from version i to i + 1. Never edit one that has been released."""
 
 SCHEMA_VERSION = len(MIGRATIONS)

@@ -8,17 +8,22 @@ from pathlib import Path
 from types import TracebackType
 
 from smartrag.errors import EncoderMismatch, StoreDamaged, UnknownDocument
-from smartrag.memory import documents, entities, lexical, schema, vectors, view
+from smartrag.memory import aliases, documents, entities, lexical, schema, vectors, view
 from smartrag.memory.connection import Connection
 from smartrag.memory.dump import dump
+from smartrag.memory.relations import facts
 from smartrag.memory.vectors import VectorBatch
 from smartrag.memory.versions import Versions
 from smartrag.memory.view import StoreView
 from smartrag.settings import MemorySettings
+from smartrag.text import normal_name
 from smartrag.types import (
+    About,
+    Claim,
     Document,
     DocumentInfo,
     DocumentOutcome,
+    Fact,
     Observation,
     StoredParagraph,
     StoreStats,
@@ -113,6 +118,12 @@ class Store:
             self.versions.queue_if_outdated(lens, document.name)
             entities.count_up(self._connection)
         return DocumentOutcome(document.name, "replaced" if replaced else "added", written)
+
+    def claim(self, document_id: int, claims: Sequence[Claim]) -> None:
+        """Write which names of a document mean the same; what it claimed before is replaced."""
+        with self.atomic():
+            aliases.write(self._connection, document_id, claims)
+            entities.count_up(self._connection)
 
     def put_failed(self, lens: str, document: Document, reason: str) -> None:
         """Record that a document could not be read; what was indexed under its name stays."""
@@ -213,9 +224,37 @@ class Store:
             )
         )
 
+    def document_id(self, lens: str, name: str) -> int:
+        """The number of an indexed document; raises UnknownDocument."""
+        for row, status in self._find(lens, name):
+            if status == "indexed":
+                return row
+        raise _unknown(lens, name)
+
+    def documents_of(self, paragraph_ids: Sequence[int]) -> list[int]:
+        """The documents that these paragraphs are of, each once."""
+        found: dict[int, None] = {}
+        for paragraph_id in paragraph_ids:
+            for (row,) in self._connection.rows(
+                "SELECT document_id FROM paragraphs WHERE id = ?", (paragraph_id,)
+            ):
+                found[row] = None
+        return list(found)
+
+    def named(self, document_id: int) -> tuple[list[About], list[aliases.Named]]:
+        """What a document is about by its titles, and its paragraphs with their mentions."""
+        return aliases.named(self._connection, document_id)
+
     def listed(self, lens: str) -> list[DocumentInfo]:
         """The documents of a lens, by name."""
         return documents.listed(self._connection, lens)
+
+    def facts(self, lens: str, name: str) -> list[Fact]:
+        """How the entity of that name is related to others, most observed first."""
+        with self._connection.snapshot():
+            lens_row = documents.lens_id(self._connection, lens)
+            entity = entities.entity_id(normal_name(name))
+            return [] if lens_row is None else facts(self._connection, lens_row, entity)
 
     def paragraphs(self) -> Iterator[tuple[str, StoredParagraph]]:
         """Every paragraph with the name of its lens: lens by lens, in the order of ids."""
@@ -242,6 +281,7 @@ class Store:
             ),
             entities=count("SELECT count(*) FROM entities"),
             mentions=count("SELECT count(*) FROM mentions"),
+            relations=count("SELECT count(*) FROM relations"),
             file_bytes=_file_bytes(self.path),
             schema_version=schema.version_of(self._connection),
             encoder=self._meta("encoder"),

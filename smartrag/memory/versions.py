@@ -352,6 +352,13 @@ class Versions:
                 "SELECT DISTINCT entity_id FROM mentions WHERE type = ?", (old,)
             )
         }
+        self._connection.execute(
+            """DELETE FROM relation_evidence WHERE EXISTS
+                 (SELECT 1 FROM relations r JOIN mentions m ON m.entity_id IN (r.head_id, r.tail_id)
+                   WHERE r.id = relation_id AND m.type = ?
+                     AND m.paragraph_id = relation_evidence.paragraph_id)""",
+            (old,),
+        )
         self._connection.execute("DELETE FROM mentions WHERE type = ?", (old,))
         entities.remove_unsupported(self._connection, candidates)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from smartrag.perception.names import canonical
 from smartrag.text import STOP_WORDS, folded_words, sentence_spans
 from smartrag.types import About, Mention, Paragraph
 
@@ -28,17 +29,23 @@ _KNOWN_AS_REACH = 400
 _LONGEST_SUBJECT = 6
 
 
-def abouts(title: str, paragraph: Paragraph, mentions: Sequence[Mention] = ()) -> tuple[About, ...]:
+def abouts(
+    title: str,
+    paragraph: Paragraph,
+    mentions: Sequence[Mention] = (),
+    above: Sequence[Mention] = (),
+) -> tuple[About, ...]:
     """The names of what `paragraph` is about, each with its best weight (0 to 1), best first.
 
-    `mentions` are those of the paragraph, in text order.
+    `mentions` are those of the paragraph, in text order, and `above` those of its label. A name has
+    the kind of the first of both that is written like it.
     """
     found: dict[tuple[str, ...], About] = {}
 
     def add(name: str, weight: float) -> None:
         key = folded_words(name)
         if _is_a_name(key) and (key not in found or found[key].weight < weight):
-            found[key] = About(" ".join(name.split()), weight)
+            found[key] = About(" ".join(name.split()), weight, _kind(name, (*above, *mentions)))
 
     subjects = _headings(title, paragraph)
     for heading in subjects:
@@ -54,6 +61,11 @@ def abouts(title: str, paragraph: Paragraph, mentions: Sequence[Mention] = ()) -
         if len(folded_words(match[1])) > 1:
             add(match[1], 0.7)
     return tuple(sorted(found.values(), key=lambda a: (-a.weight, a.name)))
+
+
+def _kind(name: str, mentions: Sequence[Mention]) -> str:
+    same = (m.kind for m in mentions if canonical(m.surface, m.kind) == canonical(name, m.kind))
+    return next(same, "")
 
 
 def _headings(title: str, paragraph: Paragraph) -> list[str]:
@@ -94,7 +106,7 @@ def _first_subject(text: str) -> str:
 def _opening_entity(text: str, mentions: Sequence[Mention]) -> str:
     """The entity with which a text begins, after at most a quotation mark and an article."""
     for mention in mentions[:1]:
-        if mention.type not in _VALUES and _OPENING.fullmatch(text, 0, mention.start):
+        if mention.kind not in _VALUES and _OPENING.fullmatch(text, 0, mention.start):
             return mention.surface
     return ""
 

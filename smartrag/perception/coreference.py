@@ -113,18 +113,18 @@ def antecedents(
 def _main(
     text: str, mentions: Sequence[Mention], abouts: Sequence[About], known: Mapping[str, str]
 ) -> _Main | None:
-    typed = (m for m in mentions if m.type not in UNTYPED and family(m.type) != "value")
+    typed = (m for m in mentions if m.kind not in UNTYPED and family(m.kind) != "value")
     named = sorted(typed, key=lambda m: m.start)
     for about in abouts:
         for m in named:
-            if canonical(m.surface, m.type) == canonical(about.name, m.type):
-                return _Main(m.surface, m.type, _own(text, mentions, m), titled=True)
+            if canonical(m.surface, m.kind) == canonical(about.name, m.kind):
+                return _Main(m.surface, m.kind, _own(text, mentions, m), titled=True)
     for about in abouts:
         type_ = known.get(about.name, "")
         if type_ and family(type_) != "value":
             return _Main(about.name, type_, frozenset(), titled=True)
     if named and text[: named[0].start].strip(" \n\"“'‘(").lower() in ("", "the"):
-        return _Main(named[0].surface, named[0].type, _own(text, mentions, named[0]), titled=False)
+        return _Main(named[0].surface, named[0].kind, _own(text, mentions, named[0]), titled=False)
     return None
 
 
@@ -133,7 +133,7 @@ def _own(text: str, mentions: Sequence[Mention], main: Mention) -> frozenset[tup
     fuller = {alias.other: alias.name for alias in aliases(text, mentions)}
 
     def root(m: Mention) -> str:
-        name = key(m.surface, m.type)
+        name = key(m.surface, m.kind)
         while name in fuller:
             name = fuller[name]
         return name
@@ -147,7 +147,7 @@ def _named(mentions: Sequence[Mention], main: _Main) -> Iterator[_Event]:
     for m in mentions:
         if (m.start, m.end) in main.own:
             yield _Event(m.start, m.end, "main")
-        elif family(m.type) == family(main.type) or m.type in UNTYPED:
+        elif family(m.kind) == family(main.type) or m.kind in UNTYPED:
             yield _Event(m.start, m.end, "rival")
 
 

@@ -15,10 +15,12 @@ from pathlib import Path
 
 from smartrag.errors import MissingExtra, ModelError
 from smartrag.perception.encoder import SharedStates, Tokens, open_session
-from smartrag.perception.labels import Inventory
+from smartrag.perception.labels import BASE_TYPES, Inventory
+from smartrag.perception.relations import Place, RelationClassifier
 from smartrag.perception.spans import decode, decode_untyped
+from smartrag.perception.triplets import triplets
 from smartrag.perception.words import Words, words_of
-from smartrag.types import FloatArray, Mention, PendingMention, Seen
+from smartrag.types import FloatArray, Mention, PendingMention, Seen, Triplet
 
 SHIPPED = Path(__file__).with_name("evoner")
 """The folder of the model that comes with the package."""
@@ -75,9 +77,19 @@ def load(folder: Path) -> EvoNERModel:
 
 
 class EvoNER:
-    """Finds and types entities; each text alone, `workers` side by side, each on one thread."""
+    """Finds, types and relates entities.
 
-    def __init__(self, model: EvoNERModel, *, workers: int = 1) -> None:
+    Each text alone, `workers` of them side by side, each on one thread.
+    """
+
+    def __init__(
+        self,
+        model: EvoNERModel,
+        *,
+        relations: RelationClassifier | None = None,
+        workers: int = 1,
+    ) -> None:
+        """`relations` says how the entities are related; without it nobody does."""
         try:
             self._session = open_session(model.graph)
         except MissingExtra:
@@ -89,10 +101,13 @@ class EvoNER:
             ) from error
         self.model = model
         self._vague = frozenset(t.row for t in model.inventory.types if t.name == VAGUE)
+        self._relations = relations
+        self._base = [t for t in model.inventory.types if t.name in BASE_TYPES]
         self._workers = max(1, workers)
 
     def seen(self, texts: Sequence[str], tokens: Sequence[Tokens | None]) -> list[Seen]:
-        """The mentions of each text, in text order and without overlap, and what no type fits.
+        """The mentions of each text, in text order and without overlap, what no type fits, and what
+        the text says of the mentioned.
 
         `tokens` are the texts as the encoder that the model stands on read them.
         """
@@ -105,12 +120,14 @@ class EvoNER:
         if not len(words):
             return Seen(())
         logits, vectors = self.scores(words)
-        mentions = []
+        mentions, places = [], []
         for span in decode(logits, caution=self.model.caution):
             start, end = words.characters(span.first, span.last)
             name = self.model.inventory.said_by(span.row)
             if name:
-                mentions.append(Mention(start, end, text[start:end], name, span.score))
+                base = self._base_type(logits[span.first, span.last - span.first])
+                mentions.append(Mention(start, end, text[start:end], name, span.score, base))
+                places.append(Place(span.first, span.last, base))
         untyped = decode_untyped(logits, sure=SURE, vague=self._vague, caution=self.model.caution)
         pending = (
             PendingMention(
@@ -119,7 +136,14 @@ class EvoNER:
             )
             for span in untyped
         )
-        return Seen(tuple(mentions), tuple(pending))
+        said: tuple[Triplet, ...] = ()
+        if self._relations is not None:
+            said = triplets(text, words, vectors, mentions, places, self._relations)
+        return Seen(tuple(mentions), tuple(pending), said)
+
+    def _base_type(self, logits: FloatArray) -> str:
+        """The base type that a span with these logits (k,) looks most like."""
+        return max(self._base, key=lambda t: float(logits[t.row])).name
 
     def scores(self, words: Words) -> tuple[FloatArray, FloatArray]:
         """Of all spans the logits (n, W, k) for "no entity" and the k − 1 types in use, and the

@@ -15,6 +15,12 @@ from smartrag.errors import ModelError
 
 _LIST = "See all types with: smartrag types"
 
+BASE_TYPES = (
+    *("person", "organization", "location", "building", "art", "product", "event", "other"),
+    *("time", "number"),
+)
+"""What the shipped model says from the start, in the order of its rows."""
+
 Status = Literal["trial", "active", "retired"]
 """A type on trial is found and can be taken back; a retired one keeps its row, and what it finds
 counts as the broader type above it, or not at all where there is none."""

@@ -232,14 +232,14 @@ def aliases(text: str, mentions: Sequence[Mention]) -> tuple[Alias, ...]:
 def _names(text: str, mentions: Sequence[Mention]) -> dict[str, _Name]:
     names: dict[str, _Name] = {}
     for m in sorted(mentions, key=lambda m: m.start):
-        if family(m.type) == "value" or not (found := key(m.surface, m.type)):
+        if family(m.kind) == "value" or not (found := key(m.surface, m.kind)):
             continue
         if found not in names:
-            words = tuple(canonical(m.surface, m.type).split())
+            words = tuple(canonical(m.surface, m.kind).split())
             before = text[max(0, m.start - _LONGEST_INTRODUCTION) : m.start]
             introduced = bool(_INTRODUCTION.search(before))
             names[found] = _Name(found, words, m.surface, m.start, introduced, set())
-        names[found].types.add(m.type)
+        names[found].types.add(m.kind)
     return names
 
 
@@ -248,7 +248,7 @@ def _stated(
 ) -> Iterator[tuple[_Name, _Name, Rule]]:
     """Neighbours of which the text itself says that they are the same."""
     for a, b in pairwise(sorted(mentions, key=lambda m: m.start)):
-        one, two = names.get(key(a.surface, a.type)), names.get(key(b.surface, b.type))
+        one, two = names.get(key(a.surface, a.kind)), names.get(key(b.surface, b.kind))
         if one is None or two is None:
             continue
         between = text[a.end : b.start]

@@ -3,7 +3,7 @@ of language."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Protocol, TypeVar
 
@@ -21,6 +21,7 @@ from smartrag.types import (
     PendingMention,
     Question,
     Seen,
+    Triplet,
 )
 
 
@@ -64,7 +65,7 @@ class Perception:
         spans = [tuple(sentence_spans(p.text)) for p in paragraphs]
         labels, texts = [p.label for p in paragraphs], [p.text for p in paragraphs]
         readings = self.read(labels, texts, spans)
-        seen = self._seen(labels, texts, readings)
+        above, seen = self._seen(labels, texts, readings)
         return [
             Observation(
                 paragraph=paragraph,
@@ -72,8 +73,9 @@ class Perception:
                 sentences=spans[row],
                 sentence_vectors=readings[row].parts,
                 mentions=seen[row].mentions,
-                abouts=abouts(document.title, paragraph, seen[row].mentions),
+                abouts=abouts(document.title, paragraph, seen[row].mentions, above[row]),
                 pending=seen[row].pending,
+                triplets=seen[row].triplets,
             )
             for row, (document, paragraph) in enumerate(drafts)
         ]
@@ -101,7 +103,7 @@ class Perception:
         """A question, read once."""
         clean = well_formed(text)
         [reading] = self.read([""], [clean], [()])
-        [seen] = self._seen([""], [clean], [reading])
+        _, [seen] = self._seen([""], [clean], [reading])
         return Question(clean, reading.vector, seen.mentions)
 
     def embed(self, text: str) -> FloatArray:
@@ -111,16 +113,28 @@ class Perception:
 
     def _seen(
         self, labels: Sequence[str], texts: Sequence[str], readings: Sequence[Reading]
-    ) -> list[Seen]:
-        """What the texts name; what the labels name only helps to read what follows."""
+    ) -> tuple[list[tuple[Mention, ...]], list[Seen]]:
+        """What the labels name, and what the texts name and say.
+
+        A label helps to read what follows, and is what a first sentence speaks of: "Niels Abel. He
+        was born in Finnøy."
+        """
         leads = [_lead(label) for label in labels]
         whole = [lead + text for lead, text in zip(leads, texts, strict=True)]
         if self._reader is not None:
             readings = self._reader.read(whole, [()] * len(whole))
         found = self._perceiver.seen(whole, [reading.tokens for reading in readings])
-        return [
-            Seen(_behind(len(lead), seen.mentions), _behind(len(lead), seen.pending))
+        above = [
+            tuple(m for m in seen.mentions if m.start < len(lead))
             for lead, seen in zip(leads, found, strict=True)
+        ]
+        return above, [
+            Seen(
+                _behind(len(lead), seen.mentions),
+                _behind(len(lead), seen.pending),
+                tuple(_said(text, len(lead), seen.triplets)),
+            )
+            for text, lead, seen in zip(texts, leads, found, strict=True)
         ]
 
 
@@ -134,6 +148,17 @@ def _behind(lead: int, found: Sequence[Placed]) -> tuple[Placed, ...]:
         for one in found
         if one.start >= lead
     )
+
+
+def _said(text: str, lead: int, found: Sequence[Triplet]) -> Iterator[Triplet]:
+    """What `text` says behind a lead of so many characters.
+
+    It names one of the two itself at least; what the lead says alone is said by no paragraph.
+    """
+    for one in found:
+        start, end = max(0, one.start - lead), max(0, one.end - lead)
+        if one.head in text[start:end] or one.tail in text[start:end]:
+            yield replace(one, start=start, end=end)
 
 
 def _lead(label: str) -> str:

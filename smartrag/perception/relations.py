@@ -4,7 +4,7 @@ Candidates are ordered pairs (head, tail) of mentions in one sentence or in two 
 The classifier sees the span vectors of both, their types, how far apart they stand and in which
 order, and the words of their sentences (paper §3.1, "a lightweight relation classifier"). It was
 trained on the span vectors of one EvoNER graph; the sum of that graph stands in its description,
-and another one is refused.
+and another one is refused. Types that are learned later move the span vectors only a little.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 
 from smartrag.errors import MissingExtra, ModelError
 from smartrag.perception.encoder import open_session
-from smartrag.perception.evoner import EvoNERModel
 from smartrag.perception.words import Words
 from smartrag.types import FloatArray
 
@@ -35,6 +34,9 @@ HIDDEN, LEFT, HEAD, TAIL, BETWEEN, RIGHT = range(6)
 """Where a word stands, seen from a pair: in another sentence, before both mentions, in the head, in
 the tail, between the two, or behind both."""
 REGIONS = 6
+
+_PAIRS_AT_ONCE = 1024
+"""A table of names has tens of thousands of pairs, and a pair takes some kilobytes."""
 
 _BUCKETS = np.array([1, 2, 3, 5, 9, 17, 33])
 """Lower bounds of the distance buckets, in words between the two mentions."""
@@ -153,9 +155,10 @@ def _relation_type(read: dict[str, Any]) -> RelationType:
 class RelationClassifier:
     """Says which relations hold between the mentions of a text, one session run a text."""
 
-    def __init__(self, model: RelationModel, evoner: EvoNERModel) -> None:
-        """Raises ModelError when the model was trained on another EvoNER than `evoner`."""
-        if hashlib.sha256(evoner.graph).hexdigest() != model.evoner:
+    def __init__(self, model: RelationModel, evoner: bytes) -> None:
+        """`evoner` is the ONNX graph of the EvoNER whose span vectors will be read, or from which
+        that EvoNER was learned; raises ModelError when the model was trained on another one."""
+        if hashlib.sha256(evoner).hexdigest() != model.evoner:
             raise ModelError(
                 "the relation model stands on another version of the entity model",
                 remedy="Train it again with: smartrag train relations",
@@ -170,6 +173,10 @@ class RelationClassifier:
             ) from error
         self.model = model
         self._number = {name: row for row, name in enumerate(model.types)}
+        self._related = np.zeros((len(model.types), len(model.types)), dtype=bool)
+        for head, tail in {pair for relation in model.relations for pair in relation.types}:
+            ends = [self._number[head], self._number[tail]]
+            self._related[ends, ends[::-1]] = True
 
     def relations(
         self,
@@ -185,7 +192,9 @@ class RelationClassifier:
         mentions, the one with the higher score.
         """
         owners = sentence_of_words(words.spans, sentences)
-        pairs = candidates([(m.first, m.last) for m in mentions], owners)
+        types = self._numbers(mentions)
+        related = self._related[types[:, None], types[None, :]]
+        pairs = candidates([(m.first, m.last) for m in mentions], owners, related)
         if not len(pairs):
             return ()
         scores = self.scores(mentions, spans, pairs)
@@ -202,17 +211,25 @@ class RelationClassifier:
         """The score of each relation for each pair, (p, relations), 0 to 1."""
         first = np.array([m.first for m in mentions])
         width = np.array([m.last - m.first for m in mentions])
-        feed = {
+        text = {
             "words": spans[:, 0],
             "mentions": spans[first, width],
-            "types": np.array([self._number[m.type] for m in mentions], dtype=np.int64),
-            "heads": pairs.heads,
-            "tails": pairs.tails,
-            "distances": pairs.distances,
-            "regions": pairs.regions.astype(np.int64),
+            "types": self._numbers(mentions),
         }
-        scores: FloatArray = self._session.run(["scores"], feed)[0]
-        return scores
+        scores = []
+        for begin in range(0, len(pairs), _PAIRS_AT_ONCE):
+            some = slice(begin, begin + _PAIRS_AT_ONCE)
+            feed = {
+                "heads": pairs.heads[some],
+                "tails": pairs.tails[some],
+                "distances": pairs.distances[some],
+                "regions": pairs.regions[some].astype(np.int64),
+            }
+            scores.append(self._session.run(["scores"], text | feed)[0])
+        return np.concatenate(scores)
+
+    def _numbers(self, mentions: Sequence[Place]) -> NDArray[np.int64]:
+        return np.array([self._number[m.type] for m in mentions], dtype=np.int64)
 
 
 def sentence_of_words(
@@ -226,16 +243,23 @@ def sentence_of_words(
     return np.maximum(np.searchsorted(starts, spans[:, 0], side="right") - 1, 0)
 
 
-def candidates(bounds: Sequence[tuple[int, int]], owners: NDArray[np.int64]) -> Pairs:
+def candidates(
+    bounds: Sequence[tuple[int, int]],
+    owners: NDArray[np.int64],
+    related: NDArray[np.bool_] | None = None,
+) -> Pairs:
     """The ordered pairs of mentions in one sentence or in two neighbouring ones.
 
     `bounds` are the first and last word of each mention, `owners` (n,) the sentence of each word.
-    Mentions of the same words, and of more than one sentence, are no candidates.
+    Mentions of the same words, and of more than one sentence, are no candidates; nor are those that
+    `related`, symmetric (m, m), leaves out.
     """
     first, last = np.array(bounds, dtype=np.int64).reshape(-1, 2).T  # (m,)
     sentence = owners[first]
     near = np.abs(sentence[:, None] - sentence[None, :]) <= 1
     near &= ~((first[:, None] == first[None, :]) & (last[:, None] == last[None, :]))
+    if related is not None:
+        near &= related
     within = sentence == owners[last]
     heads, tails = np.nonzero(near & within[:, None] & within[None, :])
     head_first = first[heads] <= first[tails]

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner, Result
 
-from experiments.capitalised import CapitalisedSpans
 from smartrag.cli.app import app
 from smartrag.perception.encoder import EncoderIdentity, Reading
 from smartrag.system import SmartRAG
 from smartrag.thinking.scripted import Reply, ScriptedModel
 from smartrag.types import FloatArray
+from tests.fakes import NeighbouringSpans
 
 _DIMENSION = 64
 
@@ -74,7 +74,7 @@ Run = Callable[..., Result]
 def encoder(monkeypatch: pytest.MonkeyPatch) -> HashingEncoder:
     fake = HashingEncoder()
     monkeypatch.setattr(SmartRAG, "encoder", property(lambda self: fake))
-    monkeypatch.setattr(SmartRAG, "perceiver", property(lambda self: CapitalisedSpans()))
+    monkeypatch.setattr(SmartRAG, "perceiver", property(lambda self: NeighbouringSpans()))
     return fake
 
 

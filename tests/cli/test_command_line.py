@@ -22,7 +22,7 @@ from smartrag.errors import SettingsError
 from .conftest import Run
 
 COMMANDS = set(
-    "ingest sync ask search forget list stats reembed learn doctor build-kernels".split()
+    "ingest sync ask search forget list stats facts reembed learn doctor build-kernels".split()
 )
 GROUPS = {"eval", "models", "train", "types"}
 MODEL_COMMANDS = {"list", "pull", "path", "verify", "remove"}

@@ -123,6 +123,18 @@ def test_stats(run: Run, filled: Path) -> None:
     assert record["sketch_recall"] is None
 
 
+def test_facts_are_shown_with_the_sentence_that_says_so(run: Run, filled: Path) -> None:
+    shown = run("facts", "ada lovelace").stdout
+    assert "ada lovelace —next to→ london" in shown.splitlines()
+    assert "Ada Lovelace was born in London" in shown
+    assert "notes/ada.md:" in shown
+    facts = json.loads(run("facts", "London", "--json").stdout)
+    assert "ada lovelace" in {fact["head"] for fact in facts}
+    nobody = run("facts", "No[body]")
+    assert (nobody.exit_code, nobody.stdout) == (0, "")
+    assert "no relation of 'No[body]' is known" in nobody.stderr
+
+
 def test_stats_measures_two_stage_search_when_asked(run: Run, filled: Path) -> None:
     assert json.loads(run("stats", "--recall", "--json").stdout)["sketch_recall"] == 1
     assert "two stages  find 100.0% of the 10 nearest paragraphs" in run("stats", "--recall").stdout
@@ -146,6 +158,7 @@ READ_OR_CHANGE = [
     ["search", "Who?"],
     ["list"],
     ["stats"],
+    ["facts", "Ada"],
     ["forget", "a.md"],
     ["reembed"],
 ]

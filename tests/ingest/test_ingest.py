@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from experiments.capitalised import CapitalisedSpans
 from smartrag import Document, SmartRAG
 from smartrag.ingest import name_of, write
+from smartrag.merging import merge_names
 from smartrag.perception import Perception
 from smartrag.types import DocumentOutcome, Observation, Paragraph
-from tests.fakes import SETTINGS, HashingEncoder, open_memory
+from tests.fakes import SETTINGS, HashingEncoder, NeighbouringSpans, open_memory
 
 LONG = Document(
     "long",
@@ -31,7 +31,7 @@ class WatchedPerception(Perception):
     """Remembers how many paragraphs were observed at a time."""
 
     def __init__(self) -> None:
-        super().__init__(HashingEncoder(), CapitalisedSpans(), SETTINGS.perception)
+        super().__init__(HashingEncoder(), NeighbouringSpans(), SETTINGS.perception)
         self.batches: list[int] = []
 
     def observe(self, drafts: Sequence[tuple[Document, Paragraph]]) -> list[Observation]:
@@ -74,6 +74,7 @@ def test_a_long_document_is_observed_in_slices_and_written_as_a_whole(
         for document in (short(1), LONG, short(2)):
             drafts = [(document, p) for p in unsliced.perception.split(document)]
             unsliced.store.put("default", document, [unsliced.perception.observe(drafts)])
+            merge_names(unsliced.store, [unsliced.store.document_id("default", document.name)])
         assert memory.store.dump() == unsliced.store.dump()
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from smartrag import Document
 from smartrag.memory import Store
-from smartrag.memory.graph import Edges, Graph
+from smartrag.memory.graph import Edges, Graph, Things, things_of
 from smartrag.types import Observation
 from tests.fakes import observation
 
@@ -167,3 +169,59 @@ def test_entity_ids_of_63_bits_are_kept_exactly(store: Store) -> None:
     graph = store.view("l").graph
     assert set(graph.names) == {name.lower() for name in names}
     assert graph.entities_in.of(0).tolist() == list(range(200))
+
+
+# --- namesakes ------------------------------------------------------------------------------------
+PLAIN, PERSON, VALUE, UNKNOWN = range(4)
+
+
+def things(mentions: list[tuple[int, int]], abouts: list[tuple[int, int]]) -> Things:
+    """Things of (entity, family) pairs."""
+    columns = [np.array(rows, np.int64).reshape(-1, 2).T for rows in (mentions, abouts)]
+    return things_of(*columns[0], *columns[1])
+
+
+def test_a_person_and_a_place_that_both_are_described_are_two_things() -> None:
+    found = things([(7, PERSON), (7, PLAIN)], [(7, PERSON), (7, PLAIN)])
+    assert found.entity_ids.tolist() == [7, 7]
+    assert found.mention.tolist() == found.about[np.argsort(found.about_rows)].tolist() == [1, 0]
+
+
+def test_where_only_one_is_described_all_mentions_mean_it() -> None:
+    found = things([(7, PERSON), (7, PLAIN)], [(7, PLAIN)])
+    assert found.entity_ids.tolist() == [7]
+    assert found.mention.tolist() == [0, 0]
+
+
+def test_a_date_is_never_a_novel() -> None:
+    found = things([(7, VALUE), (7, PLAIN)], [(7, PLAIN)])
+    assert found.mention.tolist() == [1, 0]
+    assert found.about.tolist() == [0]
+
+
+def test_what_nobody_describes_is_one_thing_by_its_name() -> None:
+    assert things([(7, VALUE), (7, PLAIN), (7, PERSON)], []).mention.tolist() == [0, 0, 0]
+
+
+def test_a_description_of_unknown_family_is_of_all_namesakes() -> None:
+    found = things([(7, PERSON)], [(7, UNKNOWN), (7, PERSON), (7, PLAIN)])
+    described = sorted(zip(found.about_rows.tolist(), found.about.tolist(), strict=True))
+    assert described == [(0, 0), (0, 1), (1, 1), (2, 0)]
+    assert things([(7, PERSON)], [(7, UNKNOWN)]).about.tolist() == [0]
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 4), st.integers(0, 2)), max_size=12),
+    st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), max_size=12),
+)
+def test_every_row_belongs_to_things_of_its_own_name(
+    mentions: list[tuple[int, int]], abouts: list[tuple[int, int]]
+) -> None:
+    found = things(mentions, abouts)
+    assert found.entity_ids[found.mention].tolist() == [entity for entity, _ in mentions]
+    assert set(found.about_rows.tolist()) == set(range(len(abouts)))
+    of_rows = [abouts[row][0] for row in found.about_rows.tolist()]
+    assert found.entity_ids[found.about].tolist() == of_rows
+    assert set(found.mention.tolist()) | set(found.about.tolist()) == set(
+        range(len(found.entity_ids))
+    )

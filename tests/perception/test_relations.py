@@ -133,7 +133,7 @@ def test_of_any_scores_no_mention_is_related_to_itself_and_one_direction_stays(
 def test_a_classifier_of_another_entity_model_is_refused() -> None:
     alien = RelationModel(b"", (BORN,), ("person",), evoner="0" * 64)
     with pytest.raises(ModelError, match="another version of the entity model"):
-        RelationClassifier(alien, evoner.shipped())
+        RelationClassifier(alien, evoner.shipped().graph)
 
 
 @pytest.mark.parametrize("damage", ["nothing", "json", "graph", "keys"])

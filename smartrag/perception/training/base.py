@@ -26,7 +26,7 @@ from torch.nn import functional
 
 from smartrag.perception.encoder import Encoder, SharedStates
 from smartrag.perception.labelled import Sentence, read_sentences
-from smartrag.perception.labels import Inventory, TypeRow
+from smartrag.perception.labels import BASE_TYPES, Inventory, TypeRow
 from smartrag.perception.lessons import Lesson
 from smartrag.perception.spans import decode, label_probabilities
 from smartrag.perception.training.data import Example, Gold, Guideline, collate, examples, packed
@@ -35,14 +35,8 @@ from smartrag.perception.training.losses import task_loss
 from smartrag.perception.training.span_model import EvoNER, Shape, reserve, with_encoder_blocks
 from smartrag.types import FloatArray
 
-TYPES = (
-    *("person", "organization", "location", "building", "art", "product", "event", "other"),
-    *("time", "number"),
-)
-"""The base types, in the order of their rows."""
-
-ROW = {name: row for row, name in enumerate(TYPES, 1)}
-ROWS = 1 + len(TYPES)
+ROW = {name: row for row, name in enumerate(BASE_TYPES, 1)}
+ROWS = 1 + len(BASE_TYPES)
 NAMES = frozenset(range(1, ROW["time"]))
 """The rows of what has a name: all but dates and numbers, which Few-NERD does not mark."""
 SILENT = frozenset({ROW["time"], ROW["number"]})

@@ -17,8 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from smartrag.errors import ReadError
+from smartrag.perception.coreference import antecedents
 from smartrag.perception.labelled import Entity, Sentence
 from smartrag.text import sentence_spans
+from smartrag.types import Mention
 
 _QUOTES = {"``": '"', "''": '"'}
 
@@ -71,6 +73,16 @@ KNOWLEDGENET: Mapping[str, str] = {
     "SUBSIDIARY_OF": "parent organization",
 }
 """KnowledgeNet's properties in Wikidata's words."""
+
+_KINDS = {
+    "PER": "person",
+    "ORG": "organization",
+    "LOC": "location",
+    "MISC": "other",
+    "TIME": "time",
+    "NUM": "number",
+}
+"""What Re-DocRED's types are for the rules of reference."""
 
 TURNED = frozenset({"CHILD_OF"})
 """Wikidata's *child* points from the parent to the child, KnowledgeNet's property back."""
@@ -153,19 +165,43 @@ def _of_knowledgenet(row: Mapping[str, Any]) -> Passage:
     )
 
 
-def re_docred_documents(path: Path, longest: int) -> list[Passage]:
+def re_docred_documents(path: Path, longest: int, *, references: bool = False) -> list[Passage]:
     """Re-DocRED's documents, cut at sentences into passages of at most `longest` tokens.
+
+    With `references`, pronouns that surely stand for the main entity are mentions of it, as they
+    are at work; none are marked by hand. Where no evidence was marked, their facts are unsure.
 
     A relation of two entities is a fact of their nearest mentions in each sentence that names both
     and is evidence, or for which no evidence was marked; and of their nearest mentions in two
     neighbouring sentences which together are all the evidence, if neither names both. Of all other
     mentions of the two it is unsure.
     """
+    rows = rows_of(path)
     return [
         _stretch(row, begin, end)
-        for row in rows_of(path)
+        for row in (map(_with_references, rows) if references else rows)
         for begin, end in _stretches([*row["sentence_starts"], len(row["tokens"])], longest)
     ]
+
+
+def _with_references(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The row with a mention more for each reference, in the cluster of what it stands for."""
+    sentence = Sentence("", tuple(_QUOTES.get(t, t) for t in row["tokens"]), ())
+    text, spans = sentence.text, sentence.spans()
+    mentions = [
+        Mention(spans[a][0], spans[b][1], text[spans[a][0] : spans[b][1]], _KINDS[type_], 1.0)
+        for a, b, type_ in row["entities"]
+    ]
+    at = {mention.surface: number for number, mention in enumerate(mentions)}
+    starts, ends = ({span[side]: token for token, span in enumerate(spans)} for side in (0, 1))
+    entities, clusters = list(row["entities"]), [list(cluster) for cluster in row["clusters"]]
+    for link in antecedents(text, mentions):
+        if link.start in starts and link.end in ends:
+            [cluster] = [c for c in clusters if at[link.name] in c]
+            cluster.append(len(entities))
+            type_ = entities[at[link.name]][2]
+            entities.append([starts[link.start], ends[link.end], type_])
+    return {**row, "entities": entities, "clusters": clusters, "marked": len(mentions)}
 
 
 def _stretches(starts: Sequence[int], longest: int) -> Iterator[tuple[int, int]]:
@@ -188,6 +224,7 @@ def _stretch(row: Mapping[str, Any], begin: int, end: int) -> Passage:
     sentence = [bisect_right(starts, row["entities"][i][0]) - 1 for i in inside]
     number = {old: new for new, old in enumerate(inside)}
     clusters = [[number[m] for m in cluster if m in number] for cluster in row["clusters"]]
+    marked = row.get("marked", len(row["entities"]))
     holds: list[Fact] = []
     unsure: list[Fact] = []
     for (head, tail, name), evidence in zip(row["cluster_relations"], row["evidence"], strict=True):
@@ -195,6 +232,7 @@ def _stretch(row: Mapping[str, Any], begin: int, end: int) -> Passage:
             nearest = min(pairs, key=lambda pair: _gap(entities[pair[0]], entities[pair[1]]))
             together = {sentence[m] for m in clusters[head]} & {sentence[m] for m in clusters[tail]}
             stated = _stated(window, set(evidence), together)
+            stated = stated and (bool(evidence) or all(inside[m] < marked for m in nearest))
             for pair in pairs:
                 (holds if stated and pair == nearest else unsure).append((*pair, name))
     return Passage(

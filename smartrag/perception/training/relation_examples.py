@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from smartrag.perception.encoder import Encoder, Tokens, open_session
 from smartrag.perception.evoner import EvoNERModel
 from smartrag.perception.labelled import Entity
+from smartrag.perception.labels import BASE_TYPES
 from smartrag.perception.relations import Pairs, candidates, sentence_of_words
 from smartrag.perception.spans import Span, decode
-from smartrag.perception.training.base import RE_DOCRED, TYPES
+from smartrag.perception.training.base import RE_DOCRED
 from smartrag.perception.training.relation_data import RELATIONS, Passage
 from smartrag.perception.words import Words, words_of
 from smartrag.types import FloatArray
@@ -54,7 +55,7 @@ class SpanReader:
 
     def _read_one(self, text: str, tokens: Tokens | None) -> SpanReading:
         assert tokens is not None, "the encoder was opened without shared states"
-        words, rows = words_of(text, tokens), 1 + len(TYPES)
+        words, rows = words_of(text, tokens), 1 + len(BASE_TYPES)
         if not len(words):
             return SpanReading(
                 words, np.empty((0, 1, rows), np.float32), np.empty((0, 1, 1), np.float32)
@@ -141,7 +142,7 @@ def marked_words(passage: Passage, reading: SpanReading) -> Iterator[tuple[int, 
 
 def likeliest_type(entity: Entity, labels: FloatArray) -> int:
     """The number, from 0, of the base type that EvoNER gives, among those that gold leaves open."""
-    rows = list(RE_DOCRED.rows_of.get(entity.type, range(1, 1 + len(TYPES))))
+    rows = list(RE_DOCRED.rows_of.get(entity.type, range(1, 1 + len(BASE_TYPES))))
     return rows[int(labels[rows].argmax())] - 1
 
 

@@ -21,8 +21,8 @@ from torch import Tensor, nn
 
 from smartrag.perception.encoder import Encoder
 from smartrag.perception.evoner import EvoNERModel
+from smartrag.perception.labels import BASE_TYPES
 from smartrag.perception.relations import DESCRIPTION, GRAPH, RelationType
-from smartrag.perception.training.base import TYPES
 from smartrag.perception.training.export import graph_of
 from smartrag.perception.training.loop import Group, Report, descend
 from smartrag.perception.training.relation_data import (
@@ -71,8 +71,8 @@ def train_relations(
     reader = SpanReader(encoder, evoner)
     documents = folder / "re-docred-doc.dev.jsonl.gz"
     passages = [
-        *re_docred_documents(documents, 1),
-        *re_docred_documents(documents, recipe.paragraph),
+        *re_docred_documents(documents, 1, references=True),
+        *re_docred_documents(documents, recipe.paragraph, references=True),
         *knowledgenet(folder / "knowledgenet.train.jsonl.gz", recipe.folds),
     ]
     found = relation_examples(passages, reader)
@@ -97,7 +97,7 @@ def fit_relations(
     """A classifier of these relations, the columns of the examples' gold."""
     torch.manual_seed(recipe.seed)
     chance = random.Random(recipe.seed)
-    model = RelationModel(RelationShape(len(relations), len(TYPES)))
+    model = RelationModel(RelationShape(len(relations), len(BASE_TYPES)))
     planned = [
         batch for _ in range(recipe.epochs) for batch in _batches(found, recipe.pairs, chance)
     ]
@@ -166,7 +166,7 @@ def _types_of(
 ) -> frozenset[tuple[str, str]]:
     """The types of head and tail of which a relation holds in training, rare slips left out."""
     counts = Counter(
-        (TYPES[head], TYPES[tail])
+        (BASE_TYPES[head], BASE_TYPES[tail])
         for example in found
         for head, tail in example.types[
             np.stack([example.pairs.heads, example.pairs.tails], -1)[example.gold[:, column] == 1]
@@ -256,7 +256,7 @@ def save_relations(
     described = {
         "sha256": hashlib.sha256(graph).hexdigest(),
         "evoner_sha256": hashlib.sha256(evoner.graph).hexdigest(),
-        "types": list(TYPES),
+        "types": list(BASE_TYPES),
         "relations": [
             asdict(replace(r, types=frozenset())) | {"types": sorted(r.types)} for r in relations
         ],

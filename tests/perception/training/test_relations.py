@@ -12,8 +12,9 @@ import torch
 
 from smartrag.perception import evoner, relations
 from smartrag.perception.encoder import Encoder
+from smartrag.perception.labelled import Entity
+from smartrag.perception.labels import BASE_TYPES
 from smartrag.perception.relations import Place, RelationClassifier, candidates
-from smartrag.perception.training.base import TYPES
 from smartrag.perception.training.relation_data import (
     RELATIONS,
     Passage,
@@ -88,21 +89,42 @@ def test_a_saved_classifier_runs_as_it_was_trained(
     loaded = relations.load(tmp_path)
     assert loaded.relations == types
     # The first stands before those behind it, whatever it is of.
-    assert types[0].types == {(TYPES[a], TYPES[b]) for a, b in ((0, 1), (0, 2), (1, 2))}
+    assert types[0].types == {(BASE_TYPES[a], BASE_TYPES[b]) for a, b in ((0, 1), (0, 2), (1, 2))}
     one = found[0]
     mentions = [
-        Place(f, last, TYPES[t])
+        Place(f, last, BASE_TYPES[t])
         for (f, last), t in zip([(0, 0), (2, 3), (6, 6)], one.types, strict=True)
     ]
     spans = np.zeros((7, 10, Z), np.float32)
     spans[:, 0] = one.words
     for place, vector in zip(mentions, one.mentions, strict=True):
         spans[place.first, place.last - place.first] = vector
-    scores = RelationClassifier(loaded, known).scores(mentions, spans, one.pairs)
+    scores = RelationClassifier(loaded, known.graph).scores(mentions, spans, one.pairs)
     # A mention of one word is one vector at runtime, and two made-up ones here.
     words = spans[:, 0].astype(np.float16)
     [expected] = predicted(model, [replace(one, words=words)])
     np.testing.assert_allclose(scores, expected, atol=1e-4)
+
+
+def test_pronouns_are_mentions_where_they_surely_stand_for_the_main_entity(tmp_path: Path) -> None:
+    row = {
+        "id": "d",
+        "tokens": "Ada Berg sang . She was born in Oslo . It is large .".split(),
+        "sentence_starts": [0, 4, 10],
+        "entities": [[0, 1, "PER"], [8, 8, "LOC"]],
+        "clusters": [[0], [1]],
+        "cluster_relations": [[0, 1, "place of birth"], [0, 1, "residence"]],
+        "evidence": [[0, 1], []],
+    }
+    path = tmp_path / "re-docred-doc.dev.jsonl"
+    path.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    [plain] = re_docred_documents(path, 100)
+    assert len(plain.entities) == 2
+    [passage] = re_docred_documents(path, 100, references=True)
+    assert [passage.tokens[e.first] for e in passage.entities] == ["Ada", "Oslo", "She"]
+    assert (2, 1, "place of birth") in passage.holds
+    # Nobody marked where the residence is said.
+    assert (2, 1, "residence") in passage.unsure
 
 
 def test_documents_are_cut_and_read_with_facts_of_the_nearest_mentions(
@@ -129,4 +151,26 @@ def test_documents_are_cut_and_read_with_facts_of_the_nearest_mentions(
     [(pair, column)] = np.argwhere(seen.gold == 1).tolist()
     assert (seen.pairs.heads[pair], seen.pairs.tails[pair]) == (1, 2)
     assert RELATIONS[column] == "place of birth"
-    assert [TYPES[t] for t in seen.types[:3]] == ["person", "person", "location"]
+    assert [BASE_TYPES[t] for t in seen.types[:3]] == ["person", "person", "location"]
+
+
+def test_what_a_sparse_set_does_not_mark_is_no_argument_of_what_it_asks(
+    minilm_shared: Encoder,
+) -> None:
+    passage = Passage(
+        id="p",
+        document="p",
+        tokens=tuple("Ada Berg was born in Oslo , and Ben Dahl in Bergen .".split()),
+        sentences=(0,),
+        entities=(Entity(0, 1, "entity"), Entity(5, 5, "entity")),
+        holds=((0, 1, "place of birth"),),
+        asked=frozenset({"place of birth"}),
+        sparse=True,
+    )
+    [seen] = relation_examples([passage], SpanReader(minilm_shared, evoner.shipped()))
+    assert seen.places == (0, 1)
+    assert len(seen.mentions) == 4  # EvoNER finds Ben Dahl and Bergen
+    column = RELATIONS.index("place of birth")
+    assert seen.gold[:, column].tolist().count(1) == 1
+    assert seen.gold[:, column].tolist().count(0) == len(seen.pairs) - 1
+    assert (np.delete(seen.gold, column, axis=1) == -1).all()
