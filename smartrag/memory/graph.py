@@ -71,7 +71,7 @@ def load(connection: Connection, lens_id: int, paragraph_ids: IntArray, rows: Ve
     n = len(paragraph_ids)
     first_sentence = np.concatenate([[0], np.cumsum(rows.sentence_counts, dtype=np.int64)])
     mentions, abouts = _mentions(connection, lens_id), _abouts(connection, lens_id)
-    things = things_of(mentions.entity, mentions.family, abouts.entity, abouts.family)
+    things = things_of(mentions, abouts)
     names = _names(connection, things.entity_ids)
 
     mention_paragraph = np.searchsorted(paragraph_ids, mentions.paragraph)
@@ -113,8 +113,9 @@ _NAMED, _PERSON, _VALUE, _UNKNOWN = range(4)
 
 
 @dataclass(frozen=True, slots=True)
-class _Rows:
-    """Mentions or abouts: in which paragraph, of which entity and family; where, and how surely."""
+class Rows:
+    """Mentions or abouts, in the order of their paragraphs: of which entity and family; where they
+    stand, and how surely."""
 
     paragraph: IntArray
     entity: IntArray
@@ -123,16 +124,16 @@ class _Rows:
     weight: NDArray[np.float32]
 
 
-def _mentions(connection: Connection, lens_id: int) -> _Rows:
+def _mentions(connection: Connection, lens_id: int) -> Rows:
     kind = "coalesce(nullif(x.base, ''), x.type)"
     return _rows(connection, lens_id, "mentions", kind, "x.first, 1 AS weight")
 
 
-def _abouts(connection: Connection, lens_id: int) -> _Rows:
+def _abouts(connection: Connection, lens_id: int) -> Rows:
     return _rows(connection, lens_id, "abouts", "x.kind", "0 AS first, x.weight")
 
 
-def _rows(connection: Connection, lens_id: int, table: str, kind: str, numbers: str) -> _Rows:
+def _rows(connection: Connection, lens_id: int, table: str, kind: str, numbers: str) -> Rows:
     """The rows of a table, and one more of each whose name means another one in its document."""
     found = connection.rows(
         f"""WITH seen AS (
@@ -151,7 +152,7 @@ def _rows(connection: Connection, lens_id: int, table: str, kind: str, numbers: 
     # Entity ids need all of their 63 bits, weights are fractions: objects keep both exactly.
     columns = np.array(found, dtype=object).reshape(-1, 5).T
     paragraph, entity, family, first = (column.astype(np.int64) for column in columns[:4])
-    return _Rows(paragraph, entity, family, first, columns[4].astype(np.float32))
+    return Rows(paragraph, entity, family, first, columns[4].astype(np.float32))
 
 
 # --- what is one thing ----------------------------------------------------------------------------
@@ -169,36 +170,43 @@ class Things:
     about: IntArray
 
 
-def things_of(
-    mention_entity: IntArray,
-    mention_family: IntArray,
-    about_entity: IntArray,
-    about_family: IntArray,
-) -> Things:
-    """Namesakes are two things where paragraphs describe both: a person and a place, say.
+def things_of(mentions: Rows, abouts: Rows) -> Things:
+    """Namesakes are two things where paragraphs describe both, a person and a place, say, and the
+    paragraphs of the one name nothing that those of the other do.
 
-    A mention of a family that no paragraph describes is of the thing that is described, since a
-    recogniser that wavers would else cut things in two. Only a date is never a person or a novel.
+    A recogniser that wavers would else cut things in two: so two paragraphs with a common
+    acquaintance are of one thing, whatever its type, and a mention of a family that no paragraph
+    describes is of the thing that is described. Only a date is never a person or a novel.
     """
-    entity_ids, row = np.unique(np.concatenate([mention_entity, about_entity]), return_inverse=True)
-    mention_row, about_row = row[: len(mention_entity)], row[len(mention_entity) :]
+    entity_ids, row = np.unique(
+        np.concatenate([mentions.entity, abouts.entity]), return_inverse=True
+    )
+    mention_row, about_row = row[: len(mentions.entity)], row[len(mentions.entity) :]
     described = np.zeros((len(entity_ids), _UNKNOWN), dtype=bool)
-    known = about_family != _UNKNOWN
-    described[about_row[known], about_family[known]] = True
+    known = abouts.family != _UNKNOWN
+    described[about_row[known], abouts.family[known]] = True
     anything = described.sum(axis=1) > 0
     described[~anything, _NAMED] = True
-    own = described[mention_row, mention_family]
-    own |= (mention_family == _VALUE) & anything[mention_row]
-    family = np.where(own, mention_family, described.argmax(axis=1)[mention_row])
+    family = abouts.family.copy()
+    by_name = np.flatnonzero(known)[np.argsort(about_row[known], kind="stable")]
+    for several in np.flatnonzero(described.sum(axis=1) > 1):
+        inside = by_name[slice(*np.searchsorted(about_row[by_name], [several, several + 1]))]
+        if _have_common_acquaintance(mentions, abouts, inside):
+            first = described[several].argmax()
+            described[several] = np.arange(_UNKNOWN) == first
+            family[inside] = first
+    own = described[mention_row, mentions.family]
+    own |= (mentions.family == _VALUE) & anything[mention_row]
+    of_mention = np.where(own, mentions.family, described.argmax(axis=1)[mention_row])
 
     # A row of unknown family stands for one row each of the families that are described.
     unknown = np.flatnonzero(~known)
     which, families = np.nonzero(described[about_row[unknown]])
     about_rows = np.concatenate([np.flatnonzero(known), unknown[which]])
-    about_families = np.concatenate([about_family[known], families])
+    of_about = np.concatenate([family[known], families])
 
     keys = np.concatenate(
-        [_UNKNOWN * mention_row + family, _UNKNOWN * about_row[about_rows] + about_families]
+        [_UNKNOWN * mention_row + of_mention, _UNKNOWN * about_row[about_rows] + of_about]
     )
     things, thing = np.unique(keys, return_inverse=True)
     return Things(
@@ -207,6 +215,24 @@ def things_of(
         about_rows=about_rows,
         about=thing[len(mention_row) :],
     )
+
+
+def _have_common_acquaintance(mentions: Rows, abouts: Rows, inside: IntArray) -> bool:
+    """Whether paragraphs about one name, in the about rows `inside`, but of different families name
+    one and the same other thing; dates are none."""
+    named: list[set[int]] = []
+    for family in np.unique(abouts.family[inside]):
+        others: set[int] = set()
+        for paragraph in abouts.paragraph[inside[abouts.family[inside] == family]]:
+            # Mentions are in the order of their paragraphs.
+            there = slice(*np.searchsorted(mentions.paragraph, [paragraph, paragraph + 1]))
+            is_name = mentions.family[there] != _VALUE
+            others.update(mentions.entity[there][is_name].tolist())
+        others.discard(int(abouts.entity[inside[0]]))
+        if any(others & before for before in named):
+            return True
+        named.append(others)
+    return False
 
 
 def _names(connection: Connection, entity_ids: IntArray) -> tuple[str, ...]:

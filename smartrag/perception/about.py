@@ -8,6 +8,7 @@ sentence, from the entity with which that sentence begins and from phrases such 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from smartrag.perception.names import canonical
@@ -38,7 +39,7 @@ def abouts(
     """The names of what `paragraph` is about, each with its best weight (0 to 1), best first.
 
     `mentions` are those of the paragraph, in text order, and `above` those of its label. A name has
-    the kind of the first of both that is written like it.
+    the kind of most of both that are written like it.
     """
     found: dict[tuple[str, ...], About] = {}
 
@@ -64,8 +65,9 @@ def abouts(
 
 
 def _kind(name: str, mentions: Sequence[Mention]) -> str:
+    """What most mentions that are written like a name are; "" where there is none."""
     same = (m.kind for m in mentions if canonical(m.surface, m.kind) == canonical(name, m.kind))
-    return next(same, "")
+    return next((kind for kind, _ in Counter(same).most_common(1)), "")
 
 
 def _headings(title: str, paragraph: Paragraph) -> list[str]:

@@ -84,6 +84,19 @@ def test_the_entity_with_which_a_text_begins_is_what_it_is_about() -> None:
     assert opening("May 1987 saw rain.", "May 1987", "time") == {}
 
 
+def test_a_name_is_of_the_kind_that_most_mentions_like_it_are() -> None:
+    text = "Mara Lindqvist sang. Mara Lindqvist slept, and Otto too."
+    inside = [
+        Mention(start, start + 14, "Mara Lindqvist", "person", 0.9)
+        for start in (text.index("Mara"), text.rindex("Mara"))
+    ]
+    above = [Mention(0, 14, "Mara Lindqvist", "location", 0.9)]
+    paragraph = Paragraph(0, 0, len(text), text)
+    assert {a.kind for a in abouts("Mara Lindqvist", paragraph, inside, above)} == {"person"}
+    assert {a.kind for a in abouts("Mara Lindqvist", paragraph, [], above)} == {"location"}
+    assert {a.kind for a in abouts("Mara Lindqvist", paragraph)} == {""}
+
+
 def test_a_stop_word_in_common_is_not_a_name_in_common() -> None:
     assert found("The Hobbit", "The Ring is a thing.") == {"The Hobbit": 1.0}
 
