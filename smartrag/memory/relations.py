@@ -8,7 +8,7 @@ sentence is no row here; such edges are made from the mentions when a graph is l
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from smartrag.memory.connection import Connection
 from smartrag.types import Fact, Statement
@@ -18,7 +18,11 @@ Row = tuple[int, str, int, int, int, int, float]
 
 
 def write(connection: Connection, rows: Sequence[Row]) -> None:
-    """Write observations of entities that are there; one that is known already is not counted."""
+    """Write observations of entities that are there.
+
+    Chunks overlap, so two paragraphs may hold one statement: it is aligned to the one in which it
+    is surer, and counts once.
+    """
     connection.execute_many(
         """INSERT INTO relations (head_id, name, tail_id) VALUES (?, ?, ?)
            ON CONFLICT (head_id, name, tail_id) DO NOTHING""",
@@ -30,6 +34,34 @@ def write(connection: Connection, rows: Sequence[Row]) -> None:
             WHERE head_id = ?1 AND name = ?2 AND tail_id = ?3""",
         rows,
     )
+    for paragraph_id in sorted({row[3] for row in rows}):
+        connection.execute_many(
+            """DELETE FROM relation_evidence
+                WHERE relation_id = ? AND paragraph_id = ? AND first = ?""",
+            list(_said_twice(connection, paragraph_id)),
+        )
+
+
+def _said_twice(connection: Connection, paragraph_id: int) -> Iterator[tuple[int, int, int]]:
+    """Of statements that a paragraph shares with a neighbour, the keys of the less sure rows."""
+    for row in connection.rows(
+        """SELECT e.relation_id, e.score, p.id, e.first, o.score, q.id, o.first
+             FROM paragraphs p
+             JOIN paragraphs q ON q.document_id = p.document_id AND q.position = p.position + 1
+             JOIN relation_evidence e ON e.paragraph_id = p.id
+             JOIN relation_evidence o ON o.paragraph_id = q.id AND o.relation_id = e.relation_id
+            WHERE p.id IN (?1, (SELECT b.id FROM paragraphs a JOIN paragraphs b
+                                 ON b.document_id = a.document_id AND b.position = a.position - 1
+                                WHERE a.id = ?1))
+              AND q.first + o.first < p.first + e.last
+              AND p.first + e.first < q.first + o.last""",
+        (paragraph_id,),
+    ):
+        relation, score, paragraph, first, later_score, later, later_first = row
+        if score < later_score:
+            yield relation, paragraph, first
+        else:
+            yield relation, later, later_first
 
 
 def facts(connection: Connection, lens_id: int, entity_id: int) -> list[Fact]:

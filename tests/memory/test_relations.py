@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from smartrag.memory import Store
 from smartrag.types import Document, Fact, Statement
 from tests.fakes import observation
@@ -55,6 +57,25 @@ def test_what_is_said_elsewhere_in_a_document_is_cited_at_its_place(store: Store
     [fact] = store.facts("default", "ada")
     [statement] = fact.statements
     assert (statement.start, statement.end, statement.text) == (10, 31, TEXT)
+
+
+@pytest.mark.parametrize(("first", "second", "kept"), [(0.5, 0.9, 1), (0.9, 0.5, 0), (0.5, 0.5, 0)])
+@pytest.mark.parametrize("together", [True, False])
+def test_a_statement_in_the_overlap_of_two_chunks_is_aligned_to_the_better_one(
+    store: Store, first: float, second: float, kept: int, together: bool
+) -> None:
+    text = "It rained. " + TEXT
+    chunks = [observation(text, triplets=[BORN]), observation(text[20:], 1, triplets=[BORN])]
+    chunks[1] = replace(chunks[1], paragraph=replace(chunks[1].paragraph, start=20, end=len(text)))
+    seen = [
+        replace(chunk, triplets=tuple(replace(t, score=score) for t in chunk.triplets))
+        for chunk, score in zip(chunks, (first, second), strict=True)
+    ]
+    store.put("default", Document("a", text), [seen] if together else [seen[:1], seen[1:]])
+    assert edges(store) == ["relation ('ada', 'place of birth', 'oslo', 1)"]
+    [fact] = store.facts("default", "Ada")
+    [statement] = fact.statements
+    assert (statement.start, statement.score) == ((0, 20)[kept], (first, second)[kept])
 
 
 def test_reading_again_replaces_the_evidence(store: Store) -> None:
