@@ -65,14 +65,21 @@ def _said_twice(connection: Connection, paragraph_id: int) -> Iterator[tuple[int
 
 
 def facts(connection: Connection, lens_id: int, entity_id: int) -> list[Fact]:
-    """What the documents of a lens say of an entity, as head or as tail; most observed first."""
+    """What the documents of a lens say of an entity, as head or as tail; most observed first.
+
+    A document that claims another name to mean it says under that name what it says of it.
+    """
     found = connection.rows(
-        """SELECT h.name, r.name, t.name, d.name, p.first, p.text, e.first, e.last, e.score
+        """WITH same (id, document_id) AS
+             (SELECT ?2, NULL UNION SELECT other_id, document_id FROM aliases WHERE name_id = ?2)
+           SELECT DISTINCT h.name, r.name, t.name, d.name, p.first, p.text, e.first, e.last, e.score
              FROM relations r
              JOIN entities h ON h.id = r.head_id JOIN entities t ON t.id = r.tail_id
              JOIN relation_evidence e ON e.relation_id = r.id
              JOIN paragraphs p ON p.id = e.paragraph_id JOIN documents d ON d.id = p.document_id
-            WHERE (r.head_id = ?2 OR r.tail_id = ?2) AND d.lens_id = ?1
+             JOIN same s ON s.id IN (r.head_id, r.tail_id)
+                  AND coalesce(s.document_id, d.id) = d.id
+            WHERE d.lens_id = ?1
             ORDER BY h.name, r.name, t.name, e.score DESC, d.name, p.id""",
         (lens_id, entity_id),
     )

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from smartrag.memory import Store
-from smartrag.types import Document, Fact, Statement
+from smartrag.types import Claim, Document, Fact, Statement
 from tests.fakes import observation
 
 BORN = ("Ada", "place of birth", "Oslo")
@@ -96,6 +96,17 @@ def test_facts_of_another_lens_are_not_shown(store: Store) -> None:
     put(store, "a", lens="work")
     assert store.facts("home", "Ada") == store.facts("default", "Ada") == []
     assert len(store.facts("work", "Ada")) == 1
+
+
+def test_a_document_says_under_another_name_what_it_claims_that_name_to_mean(store: Store) -> None:
+    put(store, "a")
+    put(store, "b")
+    claim = Claim("ada lovelace", "ada", "person", "first name")
+    store.claim(store.document_id("default", "b"), [claim])
+    [fact] = store.facts("default", "Ada Lovelace")
+    assert (fact.head, [s.document for s in fact.statements]) == ("ada", ["b"])
+    [fact] = store.facts("default", "Ada")
+    assert [s.document for s in fact.statements] == ["a", "b"]
 
 
 def test_nameless_ends_are_no_edges(store: Store) -> None:
