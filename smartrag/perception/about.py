@@ -2,7 +2,8 @@
 
 The strongest edges of the graph run from a mention to the paragraph about the mentioned thing.
 What a paragraph is about is read from its title and headings, from the subject of its first
-sentence, from the entity with which that sentence begins and from phrases such as "also known as".
+sentence, from the entity with which that sentence begins, from phrases such as "also known as" and
+from who speaks in it; and where none of these says anything, from what it names most often.
 """
 
 from __future__ import annotations
@@ -27,6 +28,16 @@ _KNOWN_AS = re.compile(
     r"\s+[\"“'‘]?([A-Z][\w.'’-]*(?:\s+(?:[A-Z][\w.'’-]*|of|the|de|and))*)"
 )
 _KNOWN_AS_REACH = 400
+_SPEAKER = re.compile(
+    r"""^[ \t>*-]*(?:[\[(][^\])\n]{1,30}[\])][ \t]*)?   # a time in brackets
+    ([^\W\d_a-z][\w.'’-]*(?:[ ][^\W\d_a-z][\w.'’-]*){0,3}):[ \t]+\S""",
+    re.MULTILINE | re.VERBOSE,
+)
+_SENDER = re.compile(r"""^From:[ \t]*"?([^<"\n]*[^<"\s])""", re.MULTILINE)
+_FIELDS = frozenset("bcc cc date from note re sent subject time to".split())
+"""What stands before a colon in messages and says nothing."""
+_JOINED = re.compile(r"(?<=[^\W\d_A-Z])(?=[A-Z][^\W\d_A-Z])")
+"""Where "AdaLovelace" is two words."""
 _LONGEST_SUBJECT = 6
 
 
@@ -61,6 +72,10 @@ def abouts(
     for match in _KNOWN_AS.finditer(paragraph.text, 0, _KNOWN_AS_REACH):
         if len(folded_words(match[1])) > 1:
             add(match[1], 0.7)
+    for speaker in _speakers(paragraph.text):
+        add(speaker, 0.6)
+    if not found and (salient := _most_named(mentions)):
+        add(salient, 0.5)
     return tuple(sorted(found.values(), key=lambda a: (-a.weight, a.name)))
 
 
@@ -111,6 +126,24 @@ def _opening_entity(text: str, mentions: Sequence[Mention]) -> str:
         if mention.kind not in _VALUES and _OPENING.fullmatch(text, 0, mention.start):
             return mention.surface
     return ""
+
+
+def _speakers(text: str) -> list[str]:
+    """Who says something in a chat or a protocol, in two lines or more, or sends a message."""
+    senders = [match[1] for match in _SENDER.finditer(text)]
+    lines = [match[1] for match in _SPEAKER.finditer(text) if match[1].lower() not in _FIELDS]
+    speakers = lines if len(lines) > 1 else []
+    return [_JOINED.sub(" ", name) for name in dict.fromkeys((*senders, *speakers))]
+
+
+def _most_named(mentions: Sequence[Mention]) -> str:
+    """What is named three times or more, and more often than anything else."""
+    named = [m for m in mentions if m.kind not in _VALUES]
+    counts = Counter(canonical(m.surface, m.kind) for m in named).most_common(2)
+    (best, times), (_, others) = (*counts, ("", 0), ("", 0))[:2]
+    if times < 3 or times == others:
+        return ""
+    return next(m.surface for m in named if canonical(m.surface, m.kind) == best)
 
 
 def _names_the_same(subject: str, headings: list[str]) -> bool:

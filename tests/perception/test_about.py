@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import pytest
@@ -95,6 +96,32 @@ def test_a_name_is_of_the_kind_that_most_mentions_like_it_are() -> None:
     assert {a.kind for a in abouts("Mara Lindqvist", paragraph, inside, above)} == {"person"}
     assert {a.kind for a in abouts("Mara Lindqvist", paragraph, [], above)} == {"location"}
     assert {a.kind for a in abouts("Mara Lindqvist", paragraph)} == {""}
+
+
+def test_a_chat_is_about_those_who_speak_in_it() -> None:
+    text = "Time: 12:00\nAdaBerg: Hello!\n[12:01] Otto Brandl: Hi, it is Oslo: rainy.\nAdaBerg: ok"
+    assert found("", text) == {"Ada Berg": 0.6, "Otto Brandl": 0.6}
+    assert found("", "Otto: one line only.") == {}
+
+
+def test_a_message_is_about_its_sender() -> None:
+    text = 'From: "Ada Berg" <ada@example.org>\nTo: Otto <otto@example.org>\n\nHello.'
+    assert found("", text) == {"Ada Berg": 0.6}
+
+
+def most_named(text: str, *names: str) -> dict[str, float]:
+    mentions = [
+        Mention(m.start(), m.end(), m[0], "person", 0.9) for m in re.finditer("|".join(names), text)
+    ]
+    paragraph = Paragraph(0, 0, len(text), text)
+    return {a.name: a.weight for a in abouts("", paragraph, mentions)}
+
+
+def test_where_nothing_else_tells_it_is_what_is_named_most_often() -> None:
+    text = "when Ada saw Ben, Ada ran to Ben, and Ada fell."
+    assert most_named(text, "Ada", "Ben") == {"Ada": 0.5}
+    assert most_named(text + " poor Ben!", "Ada", "Ben") == {}
+    assert most_named("when Ada saw Ada", "Ada") == {}
 
 
 def test_a_stop_word_in_common_is_not_a_name_in_common() -> None:
