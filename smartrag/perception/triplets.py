@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from smartrag.perception.coreference import antecedents
-from smartrag.perception.relations import Place, Relation, RelationClassifier
+from smartrag.perception.relations import Place, RelationClassifier
 from smartrag.perception.words import Words
 from smartrag.text import normal_name, sentence_spans
 from smartrag.types import FloatArray, Mention, Triplet
@@ -30,7 +30,7 @@ def triplets(
     """
     places, names = with_references(text, words, mentions, places)
     found: dict[tuple[str, str, str, int], Triplet] = {}
-    for said in related(text, words, spans, places, classifier):
+    for said in classifier.relations(words, places, spans, sentence_spans(text)):
         head, tail = names[said.head], names[said.tail]
         key = (normal_name(head), said.name, normal_name(tail), said.start)
         if key[0] == key[2]:
@@ -38,17 +38,6 @@ def triplets(
         if key not in found or found[key].score < said.score:
             found[key] = Triplet(head, said.name, tail, said.start, said.end, said.score)
     return tuple(sorted(found.values(), key=lambda t: (t.start, t.head, t.relation, t.tail)))
-
-
-def related(
-    text: str,
-    words: Words,
-    spans: FloatArray,
-    places: Sequence[Place],
-    classifier: RelationClassifier,
-) -> tuple[Relation, ...]:
-    """What the classifier says of these places of a text."""
-    return classifier.relations(words, places, spans, sentence_spans(text)) if places else ()
 
 
 def with_references(
