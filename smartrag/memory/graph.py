@@ -1,8 +1,8 @@
 """The graph of one lens as arrays: paragraphs, sentences, entities and the edges between them.
 
-Built from the tables once per graph version and only read afterwards: a mention of a name is one of
-all that the document claims the name to mean too, and namesakes are told apart. Rows number
-paragraphs, sentences and entities from 0; paragraphs are in ascending order of their id.
+Built from the tables once per graph version and only read afterwards. Rows number paragraphs,
+sentences and entities from 0; paragraphs are in ascending order of their id. An entity of a graph
+is one thing, so a name of the tables may be several of them.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartrag.memory.connection import Connection
+from smartrag.memory.things import abouts_of, mentions_of, things_of
 from smartrag.memory.vectors import VectorRows
 from smartrag.text import folded_words
 
@@ -44,7 +45,7 @@ class Graph:
     """Edges between n paragraphs, m sentences and e entities.
 
     `about` and `described_by` carry the weight of the about edge divided by √(paragraphs with that
-    name), so an ambiguous name shares its strength and never picks one of its bearers.
+    name), so an ambiguous name shares its strength.
     `frequency[e]` counts the paragraphs that mention entity e or are about it; `rarity[e]` is
     ln((n + 1) / frequency) / ln(n + 1): 1 for a single paragraph, near 0 for a name in all of them.
     """
@@ -70,20 +71,22 @@ def load(connection: Connection, lens_id: int, paragraph_ids: IntArray, rows: Ve
     """Read the graph of a lens; `rows` gives the sentences of `paragraph_ids`, in their order."""
     n = len(paragraph_ids)
     first_sentence = np.concatenate([[0], np.cumsum(rows.sentence_counts, dtype=np.int64)])
-    mentions, abouts = _mentions(connection, lens_id), _abouts(connection, lens_id)
+    mentions, abouts = mentions_of(connection, lens_id), abouts_of(connection, lens_id)
     things = things_of(mentions, abouts)
     names = _names(connection, things.entity_ids)
+    mentions = mentions.taken(things.mention_rows)
 
     mention_paragraph = np.searchsorted(paragraph_ids, mentions.paragraph)
     in_sentence = rows.sentence_counts[mention_paragraph] > 0
     mention_sentence = _sentence_at(
         first_sentence, rows, mention_paragraph[in_sentence], mentions.first[in_sentence]
     )
-    about_paragraph = np.searchsorted(paragraph_ids, abouts.paragraph)[things.about_rows]
+    about_paragraph = np.searchsorted(paragraph_ids, abouts.paragraph)
 
     bearers = np.bincount(things.about, minlength=len(names))
-    shared = np.sqrt(np.maximum(bearers, 1)).astype(np.float32)
-    weight = abouts.weight[things.about_rows] / shared[things.about]
+    _, name = np.unique(things.entity_ids, return_inverse=True)
+    shared = np.sqrt(np.bincount(name[things.about], minlength=len(names)))[name[things.about]]
+    weight = (abouts.weight / shared).astype(np.float32)
     seen = np.unique(
         np.concatenate([things.mention, things.about]) * (n + 1)
         + np.concatenate([mention_paragraph, about_paragraph])
@@ -103,136 +106,6 @@ def load(connection: Connection, lens_id: int, paragraph_ids: IntArray, rows: Ve
         aliases=aliases,
         alias_lengths=lengths,
     )
-
-
-# --- rows of the tables ---------------------------------------------------------------------------
-_FAMILY = """CASE kind WHEN '' THEN 3 WHEN 'person' THEN 1
-             WHEN 'time' THEN 2 WHEN 'number' THEN 2 ELSE 0 END"""
-"""Which things of one name are told apart: `perception.names.family`, as a number."""
-_NAMED, _PERSON, _VALUE, _UNKNOWN = range(4)
-
-
-@dataclass(frozen=True, slots=True)
-class Rows:
-    """Mentions or abouts, in the order of their paragraphs: of which entity and family; where they
-    stand, and how surely."""
-
-    paragraph: IntArray
-    entity: IntArray
-    family: IntArray
-    first: IntArray
-    weight: NDArray[np.float32]
-
-
-def _mentions(connection: Connection, lens_id: int) -> Rows:
-    kind = "coalesce(nullif(x.base, ''), x.type)"
-    return _rows(connection, lens_id, "mentions", kind, "x.first, 1 AS weight")
-
-
-def _abouts(connection: Connection, lens_id: int) -> Rows:
-    return _rows(connection, lens_id, "abouts", "x.kind", "0 AS first, x.weight")
-
-
-def _rows(connection: Connection, lens_id: int, table: str, kind: str, numbers: str) -> Rows:
-    """The rows of a table, and one more of each whose name means another one in its document."""
-    found = connection.rows(
-        f"""WITH seen AS (
-              SELECT x.paragraph_id, d.id AS document_id, x.entity_id, {kind} AS kind, {numbers}
-                FROM {table} x JOIN paragraphs p ON p.id = x.paragraph_id
-                JOIN documents d ON d.id = p.document_id WHERE d.lens_id = ?)
-            SELECT paragraph_id, entity_id, {_FAMILY}, first, weight FROM seen
-            UNION ALL
-            SELECT paragraph_id, a.name_id, {_FAMILY}, first, weight
-              FROM seen JOIN aliases a USING (document_id)
-             WHERE a.other_id = entity_id
-               AND a.family = CASE kind WHEN 'person' THEN 'person' ELSE '' END
-             ORDER BY paragraph_id""",
-        (lens_id,),
-    )
-    # Entity ids need all of their 63 bits, weights are fractions: objects keep both exactly.
-    columns = np.array(found, dtype=object).reshape(-1, 5).T
-    paragraph, entity, family, first = (column.astype(np.int64) for column in columns[:4])
-    return Rows(paragraph, entity, family, first, columns[4].astype(np.float32))
-
-
-# --- what is one thing ----------------------------------------------------------------------------
-@dataclass(frozen=True, slots=True)
-class Things:
-    """What is named: thing t is called by entity `entity_ids[t]`.
-
-    `mention` (m,) is the thing of every mention. The about row `about_rows[k]` describes thing
-    `about[k]`; a row of which no family is known describes every thing of its name.
-    """
-
-    entity_ids: IntArray
-    mention: IntArray
-    about_rows: IntArray
-    about: IntArray
-
-
-def things_of(mentions: Rows, abouts: Rows) -> Things:
-    """Namesakes are two things where paragraphs describe both, a person and a place, say, and the
-    paragraphs of the one name nothing that those of the other do.
-
-    A recogniser that wavers would else cut things in two: so two paragraphs with a common
-    acquaintance are of one thing, whatever its type, and a mention of a family that no paragraph
-    describes is of the thing that is described. Only a date is never a person or a novel.
-    """
-    entity_ids, row = np.unique(
-        np.concatenate([mentions.entity, abouts.entity]), return_inverse=True
-    )
-    mention_row, about_row = row[: len(mentions.entity)], row[len(mentions.entity) :]
-    described = np.zeros((len(entity_ids), _UNKNOWN), dtype=bool)
-    known = abouts.family != _UNKNOWN
-    described[about_row[known], abouts.family[known]] = True
-    anything = described.sum(axis=1) > 0
-    described[~anything, _NAMED] = True
-    family = abouts.family.copy()
-    by_name = np.flatnonzero(known)[np.argsort(about_row[known], kind="stable")]
-    for several in np.flatnonzero(described.sum(axis=1) > 1):
-        inside = by_name[slice(*np.searchsorted(about_row[by_name], [several, several + 1]))]
-        if _have_common_acquaintance(mentions, abouts, inside):
-            first = described[several].argmax()
-            described[several] = np.arange(_UNKNOWN) == first
-            family[inside] = first
-    own = described[mention_row, mentions.family]
-    own |= (mentions.family == _VALUE) & anything[mention_row]
-    of_mention = np.where(own, mentions.family, described.argmax(axis=1)[mention_row])
-
-    # A row of unknown family stands for one row each of the families that are described.
-    unknown = np.flatnonzero(~known)
-    which, families = np.nonzero(described[about_row[unknown]])
-    about_rows = np.concatenate([np.flatnonzero(known), unknown[which]])
-    of_about = np.concatenate([family[known], families])
-
-    keys = np.concatenate(
-        [_UNKNOWN * mention_row + of_mention, _UNKNOWN * about_row[about_rows] + of_about]
-    )
-    things, thing = np.unique(keys, return_inverse=True)
-    return Things(
-        entity_ids=entity_ids[things // _UNKNOWN],
-        mention=thing[: len(mention_row)],
-        about_rows=about_rows,
-        about=thing[len(mention_row) :],
-    )
-
-
-def _have_common_acquaintance(mentions: Rows, abouts: Rows, inside: IntArray) -> bool:
-    """Whether paragraphs about one name, in the about rows `inside`, but of different families name
-    one and the same other thing; dates are none."""
-    named: list[set[int]] = []
-    for family in np.unique(abouts.family[inside]):
-        others: set[int] = set()
-        for paragraph in abouts.paragraph[inside[abouts.family[inside] == family]]:
-            # Mentions are in the order of their paragraphs.
-            there = slice(*np.searchsorted(mentions.paragraph, [paragraph, paragraph + 1]))
-            is_name = mentions.family[there] != _VALUE
-            others.update(mentions.entity[there][is_name].tolist())
-        others.discard(int(abouts.entity[inside[0]]))
-        if any(others & before for before in named):
-            return True
-        named.append(others)
-    return False
 
 
 def _names(connection: Connection, entity_ids: IntArray) -> tuple[str, ...]:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from smartrag import Document
 from smartrag.memory import Store
-from smartrag.memory.graph import Edges, Graph, Rows, Things, things_of
+from smartrag.memory.graph import Edges, Graph
 from smartrag.types import Observation
 from tests.fakes import observation
 
@@ -169,81 +167,3 @@ def test_entity_ids_of_63_bits_are_kept_exactly(store: Store) -> None:
     graph = store.view("l").graph
     assert set(graph.names) == {name.lower() for name in names}
     assert graph.entities_in.of(0).tolist() == list(range(200))
-
-
-# --- namesakes ------------------------------------------------------------------------------------
-PLAIN, PERSON, VALUE, UNKNOWN = range(4)
-
-
-Seen = tuple[int, int, int]
-"""Paragraph, entity and family."""
-
-
-def rows_of(seen: list[Seen]) -> Rows:
-    paragraph, entity, family = np.array(sorted(seen), np.int64).reshape(-1, 3).T
-    return Rows(paragraph, entity, family, 0 * paragraph, np.ones(len(paragraph), np.float32))
-
-
-def things(mentions: list[Seen], abouts: list[Seen]) -> Things:
-    return things_of(rows_of(mentions), rows_of(abouts))
-
-
-def test_a_person_and_a_place_that_are_described_apart_are_two_things() -> None:
-    mentions = [(1, 7, PERSON), (1, 8, PLAIN), (2, 7, PLAIN), (2, 9, PLAIN), (3, 7, PLAIN)]
-    found = things(mentions, [(1, 7, PERSON), (2, 7, PLAIN)])
-    assert found.entity_ids.tolist() == [7, 7, 8, 9]
-    assert found.mention.tolist() == [1, 2, 0, 3, 0]
-    assert found.about[np.argsort(found.about_rows)].tolist() == [1, 0]
-
-
-def test_a_common_acquaintance_shows_that_they_are_one() -> None:
-    mentions = [(1, 7, PERSON), (1, 8, PLAIN), (2, 7, PLAIN), (2, 8, PLAIN)]
-    found = things(mentions, [(1, 7, PERSON), (2, 7, PLAIN)])
-    assert found.entity_ids.tolist() == [7, 8]
-    # A year is nobody's acquaintance.
-    mentions = [(1, 8, VALUE), (2, 8, VALUE)]
-    assert len(things(mentions, [(1, 7, PERSON), (2, 7, PLAIN)]).entity_ids) == 3
-
-
-def test_where_only_one_is_described_all_mentions_mean_it() -> None:
-    found = things([(1, 7, PERSON), (2, 7, PLAIN)], [(2, 7, PLAIN)])
-    assert found.entity_ids.tolist() == [7]
-    assert found.mention.tolist() == [0, 0]
-
-
-def test_a_date_is_never_a_novel() -> None:
-    found = things([(1, 7, VALUE), (2, 7, PLAIN)], [(2, 7, PLAIN)])
-    assert found.mention.tolist() == [1, 0]
-    assert found.about.tolist() == [0]
-
-
-def test_what_nobody_describes_is_one_thing_by_its_name() -> None:
-    assert things([(1, 7, VALUE), (2, 7, PLAIN), (3, 7, PERSON)], []).mention.tolist() == [0, 0, 0]
-
-
-def test_a_description_of_unknown_family_is_of_all_namesakes() -> None:
-    found = things([(1, 7, PERSON)], [(1, 7, UNKNOWN), (2, 7, PERSON), (3, 7, PLAIN)])
-    described = sorted(zip(found.about_rows.tolist(), found.about.tolist(), strict=True))
-    assert described == [(0, 0), (0, 1), (1, 1), (2, 0)]
-    assert things([(1, 7, PERSON)], [(1, 7, UNKNOWN)]).about.tolist() == [0]
-
-
-PLACES = st.integers(0, 5)
-
-
-@given(
-    st.lists(st.tuples(PLACES, PLACES, st.integers(0, 2)), max_size=12),
-    st.lists(st.tuples(PLACES, PLACES, st.integers(0, 3)), max_size=12),
-)
-def test_every_row_belongs_to_things_of_its_own_name(
-    mentions: list[Seen], abouts: list[Seen]
-) -> None:
-    seen, described = rows_of(mentions), rows_of(abouts)
-    found = things_of(seen, described)
-    assert found.entity_ids[found.mention].tolist() == seen.entity.tolist()
-    assert set(found.about_rows.tolist()) == set(range(len(abouts)))
-    of_rows = described.entity[found.about_rows].tolist()
-    assert found.entity_ids[found.about].tolist() == of_rows
-    assert set(found.mention.tolist()) | set(found.about.tolist()) == set(
-        range(len(found.entity_ids))
-    )
