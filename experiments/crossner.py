@@ -86,7 +86,7 @@ class Domain:
     def types(self) -> list[str]:
         """The types that its training file marks, in the order of the alphabet.
 
-        What CrossNER calls *misc*, things of no type of the domain, is no type: it stays open.
+        What CrossNER calls *misc*, things of no type of the domain, is no type.
         """
         named = {g.name for e in self.train for g in e.gold}
         return sorted(named - {"misc"})

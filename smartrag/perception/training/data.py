@@ -90,13 +90,14 @@ def examples(
 
 def labelled(found: Iterable[Example], guideline: Guideline, rows: int) -> list[Example]:
     """The same texts with what a guideline says about the first `rows` rows, which may be more
-    than when they were read."""
-    anything = tuple(range(rows))
+    than when they were read. A thing of a type that it does not know is of none that it does."""
+    known = {row for of_type in guideline.rows_of.values() for row in of_type}
+    something_else = tuple(row for row in range(rows) if row not in known)
     return [
         replace(
             example,
             gold=tuple(
-                replace(g, rows=guideline.rows_of.get(g.name, anything)) for g in example.gold
+                replace(g, rows=guideline.rows_of.get(g.name, something_else)) for g in example.gold
             ),
             unmarked=guideline.unmarked,
         )

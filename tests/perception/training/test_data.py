@@ -14,6 +14,7 @@ from smartrag.perception.training.data import (
     batches,
     collate,
     examples,
+    labelled,
     packed,
 )
 from tests.perception.training.conftest import MakeExample
@@ -77,7 +78,7 @@ def test_sentences_become_examples_of_whole_words(minilm_shared: Encoder) -> Non
     guideline = Guideline({"PER": (1,)}, (2,))
     [example] = examples([sentence], guideline, minilm_shared, 3)
     assert len(example.words) == 5  # Ada, Lovelace, -, King, sang
-    assert example.gold == (Gold(0, 3, (1,), "PER"), Gold(4, 4, (0, 1, 2), "verb"))
+    assert example.gold == (Gold(0, 3, (1,), "PER"), Gold(4, 4, (0, 2), "verb"))
     assert example.words.states.dtype == np.float16
 
 
@@ -99,3 +100,9 @@ def test_batches_hold_every_example_once_and_few_tokens(text: MakeExample) -> No
     groups = list(batches(found, 30, random.Random(0)))
     assert sorted(id(e) for g in groups for e in g) == sorted(map(id, found))
     assert all(len(g) * max(len(e.words.states) for e in g) <= 30 for g in groups)
+
+
+def test_a_thing_of_an_unknown_type_is_of_none_that_is_known(text: MakeExample) -> None:
+    example = text(4, [Gold(0, 0, (), "band"), Gold(2, 2, (), "misc")])
+    [told] = labelled([example], Guideline({"band": (2,), "song": (3, 4)}), 6)
+    assert [gold.rows for gold in told.gold] == [(2,), (0, 1, 5)]
