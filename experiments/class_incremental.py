@@ -25,7 +25,7 @@ from pathlib import Path
 
 import torch
 
-from experiments.crossner import HELD, REPLAY, Domain, Learner, read
+from experiments.crossner import HELD, REPLAY, Domain, Learner, named, read
 from smartrag import models
 from smartrag.evaluation.datasets import DataFile
 from smartrag.evaluation.results import ModelFile, Result, Row, write
@@ -59,20 +59,21 @@ def main() -> None:
     tasks = tasks_of(path)
     corpus = base.corpus(arguments.data, base.Recipe(partly=0))
     chance = random.Random(arguments.seed)
-    test = read(corpus.test, encoder, str)
+    test = read(corpus.test, encoder)
     learner = Learner(
         trainable(evoner.SHIPPED),
         known.inventory,
         known.caution,
-        read(chance.sample(corpus.few_nerd, REPLAY), encoder),
-        read(corpus.test[:HELD], encoder),
+        encoder,
+        read(named(chance.sample(corpus.few_nerd, REPLAY)), encoder),
+        read(named(corpus.test[:HELD]), encoder),
         {name: name.partition("-")[0] for types in tasks for name in types},
     )
     rows: list[Row] = []
     learned: list[str] = []
     for step, types in enumerate(tasks):
         shown = chance.sample(list(of_task(corpus.few_nerd, types)), arguments.sentences)
-        task = Domain(f"step {step}", read(shown, encoder, str), ())
+        task = Domain(f"step {step}", tuple(shown), ())
         [*_, last] = learner.learn(task, replace(STAGES_OF[arguments.stages], seed=arguments.seed))
         learned += types
         kept = {key: last[key] for key in ("seconds", "base_f1", "base_f1_lost")}

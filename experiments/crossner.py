@@ -15,7 +15,7 @@ import copy
 import random
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -28,6 +28,7 @@ from smartrag.perception import Encoder, evoner
 from smartrag.perception.labelled import Sentence, read_sentences
 from smartrag.perception.labels import BASE_TYPES, Inventory
 from smartrag.perception.training import base
+from smartrag.perception.training.augment import with_copies
 from smartrag.perception.training.checkpoint import trainable
 from smartrag.perception.training.data import Example, Guideline, examples, labelled
 from smartrag.perception.training.guidelines import guideline
@@ -68,6 +69,7 @@ DEFAULT = "three stages"
 SETTINGS: Mapping[str, Round] = {
     DEFAULT: Round(),
     "no distillation": Round(distil="nothing"),
+    "no copies": Round(copies=0),
     "reserved rows held": Round(distil="all rows"),
     "no adapters": Round(
         stages=tuple(replace(s, block_rate=s.block_rate / 10) for s in STAGES), rank=0
@@ -80,7 +82,7 @@ class Domain:
     """The sentences of one domain."""
 
     name: str
-    train: tuple[Example, ...]
+    train: tuple[Sentence, ...]
     test: tuple[Example, ...]
 
     def types(self) -> list[str]:
@@ -88,7 +90,7 @@ class Domain:
 
         What CrossNER calls *misc*, things of no type of the domain, is no type.
         """
-        named = {g.name for e in self.train for g in e.gold}
+        named = {entity.type for sentence in self.train for entity in sentence.entities}
         return sorted(named - {"misc"})
 
 
@@ -113,7 +115,7 @@ def main() -> None:
         for name in arguments.domains
     ]
     few_nerd = base.corpus(arguments.data, base.Recipe(partly=0))
-    held = read((few_nerd.dev if arguments.choose else few_nerd.test)[:HELD], encoder)
+    held = read(named((few_nerd.dev if arguments.choose else few_nerd.test)[:HELD]), encoder)
     command = shlex.join(["python", "-m", "experiments.crossner", *sys.argv[1:]])
     used = [
         ModelFile.of(encoder_path.name, encoder_path),
@@ -124,9 +126,9 @@ def main() -> None:
         name += ".choosing" if arguments.choose else ""
         rows: list[Row] = []
         for seed in arguments.seeds:
-            replay = read(random.Random(seed).sample(few_nerd.few_nerd, REPLAY), encoder)
+            replay = read(named(random.Random(seed).sample(few_nerd.few_nerd, REPLAY)), encoder)
             learner = Learner(
-                trainable(arguments.base), known.inventory, known.caution, replay, held
+                trainable(arguments.base), known.inventory, known.caution, encoder, replay, held
             )
             for domain in domains:
                 for row in learner.learn(domain, replace(SETTINGS[setting], seed=seed)):
@@ -145,10 +147,10 @@ def domain_of(
     parts = []
     for part in ("train", split):
         path = folder / f"crossner-{name}.{part}.jsonl.gz"
-        sentences = list(read_sentences(path))
-        files.append(DataFile.of(path, len(sentences)))
-        parts.append(read(sentences, encoder))
-    return Domain(name, *parts)
+        parts.append(named(list(read_sentences(path))))
+        files.append(DataFile.of(path, len(parts[-1])))
+    train, test = parts
+    return Domain(name, train, read(test, encoder))
 
 
 def base_name(type_: str) -> str:
@@ -157,16 +159,17 @@ def base_name(type_: str) -> str:
     return SAME.get(coarse, coarse)
 
 
-def read(
-    sentences: Sequence[Sentence], encoder: Encoder, name_of: Callable[[str], str] = base_name
-) -> tuple[Example, ...]:
-    """The sentences as the encoder reads them, their types by the names of the inventory; which
-    rows these stand for is said later."""
-    named = [
-        replace(s, entities=tuple(replace(e, type=name_of(e.type)) for e in s.entities))
+def named(sentences: Sequence[Sentence]) -> tuple[Sentence, ...]:
+    """The sentences with the inventory's names of the base types."""
+    return tuple(
+        replace(s, entities=tuple(replace(e, type=base_name(e.type)) for e in s.entities))
         for s in sentences
-    ]
-    return tuple(examples(named, Guideline({}), encoder, 1))
+    )
+
+
+def read(sentences: Sequence[Sentence], encoder: Encoder) -> tuple[Example, ...]:
+    """The sentences as the encoder reads them; which rows their types stand for is said later."""
+    return tuple(examples(sentences, Guideline({}), encoder, 1))
 
 
 class Learner:
@@ -177,15 +180,17 @@ class Learner:
         model: EvoNER,
         inventory: Inventory,
         caution: float,
+        encoder: Encoder,
         replay: Sequence[Example],
         held: Sequence[Example],
         parents: Mapping[str, str] = PARENTS,
     ) -> None:
         self.parents = parents
         self.model, self.inventory, self.caution = model, inventory, caution
-        self.replay, self.held = replay, held
+        self.encoder, self.replay, self.held = encoder, replay, held
         self.before = self._base_f1()
-        self.seen: list[Domain] = []
+        self.seen: list[tuple[Domain, tuple[Example, ...]]] = []
+        """The domains that were learned, and what is shown again of them."""
 
     def learn(self, domain: Domain, round_: Round) -> Iterator[Row]:
         """Learn one domain; scores it, and the base types, after each stage."""
@@ -196,9 +201,10 @@ class Learner:
         parents = {self._row(t): self._row(p) if p else 0 for t, p in added.items()}
         activate(self.model, parents, deployed)
         used = self.inventory.used
-        texts = self._labelled(domain.train, domain.types(), lenient=deployed)
-        for earlier in self.seen:
-            texts += self._labelled(earlier.train[:EARLIER], earlier.types())
+        shown = read(with_copies(domain.train, round_.copies, round_.seed), self.encoder)
+        texts = self._labelled(shown, domain.types(), lenient=deployed)
+        for earlier, again in self.seen:
+            texts += self._labelled(again, earlier.types())
         texts += self._labelled(self.replay, FEW_NERD_TYPES)
         seconds = 0.0
         for step in learn(self.model, teacher, texts, Rows(deployed, used), round_):
@@ -217,11 +223,11 @@ class Learner:
                 "earlier_f1": self._earlier_f1(),
                 "update_mb": len(to_bytes(step.update)) / 1e6,
             }
-        self.seen.append(domain)
+        self.seen.append((domain, shown[:EARLIER]))
 
     def _earlier_f1(self) -> float | None:
         """The mean over the domains that were learned before."""
-        scores = [self._domain_f1(d)[0].typed for d in self.seen]
+        scores = [self._domain_f1(d)[0].typed for d, _ in self.seen]
         return sum(scores) / len(scores) if scores else None
 
     def _row(self, name: str) -> int:

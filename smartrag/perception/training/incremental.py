@@ -54,7 +54,8 @@ class Round:
 
     `distil` says over which labels the teacher is asked: those deployed before the round, as the
     paper does; all, so that reserved rows are held back too; or none. `rank` is that of the
-    adapters through which blocks learn; with 0 their own weights do, at a lower rate.
+    adapters through which blocks learn; with 0 their own weights do, at a lower rate. `copies` is
+    how often the sentences of the lesson are shown again with other mentions.
     """
 
     stages: tuple[Stage, ...] = STAGES
@@ -63,6 +64,7 @@ class Round:
     gate: float = 0.7
     distil: Distil = "deployed rows"
     rank: int = 16
+    copies: int = 1
     tokens: int = 800
     seed: int = 0
 

@@ -21,6 +21,7 @@ from smartrag.perception.labelled import Sentence
 from smartrag.perception.labels import Inventory
 from smartrag.perception.lessons import Lesson
 from smartrag.perception.training import checkpoint
+from smartrag.perception.training.augment import with_copies
 from smartrag.perception.training.data import Example, Guideline, examples, labelled
 from smartrag.perception.training.export import to_int8, to_onnx
 from smartrag.perception.training.guidelines import guideline
@@ -102,7 +103,7 @@ def run(
     activate(model, _parents(lesson, after, before), before.used)
     if saved is not None:
         apply(model, from_bytes(saved.update))
-    texts = _texts(parent, lesson, after, encoder)
+    texts = _texts(parent, lesson, after, encoder, round_)
     report(f"{len(texts)} texts are read")
     done, changed = (saved.stages, saved.update) if saved else (0, b"")
     steps = learn(
@@ -150,11 +151,14 @@ def _parents(lesson: Lesson, after: Inventory, before: Inventory) -> Mapping[int
 
 
 # --- what is learned from, and what must not be lost ----------------------------------------------
-def _texts(parent: Parent, lesson: Lesson, inventory: Inventory, encoder: Encoder) -> list[Example]:
-    """The lesson, and a few sentences of what is known already."""
+def _texts(
+    parent: Parent, lesson: Lesson, inventory: Inventory, encoder: Encoder, round_: Round
+) -> list[Example]:
+    """The lesson and copies of it, and a few sentences of what is known already."""
     known = parent.model.inventory.used
     told = guideline(inventory, lesson.marked, lenient=known)
-    texts = _read(lesson.sentences, told, inventory, encoder)
+    shown = with_copies(lesson.sentences, round_.copies, round_.seed)
+    texts = _read(shown, told, inventory, encoder)
     for again in (*(_half(e, 0, EARLIER) for e in parent.lessons), checkpoint.replay(SHIPPED)):
         texts += _read(again.sentences, guideline(inventory, again.marked), inventory, encoder)
     return texts
