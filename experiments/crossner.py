@@ -90,8 +90,8 @@ class Domain:
 
         What CrossNER calls *misc*, things of no type of the domain, is no type.
         """
-        named = {entity.type for sentence in self.train for entity in sentence.entities}
-        return sorted(named - {"misc"})
+        marked = {entity.type for sentence in self.train for entity in sentence.entities}
+        return sorted(marked - {"misc"})
 
 
 def main() -> None:
