@@ -1,10 +1,10 @@
 """Perception alone: paragraphs a second and peak memory, from text to observations.
 
 Everything that happens to a paragraph before it is written: splitting, one encoder pass for the
-vectors of paragraph and sentences, entities, what has no type, what the paragraph is about. Each
-row is a process of its own, so the memory is its own too; `start_mb` is what the libraries and the
-models take before the first paragraph. "capitals" is the same without EvoNER. No language model is
-loaded, which is checked.
+vectors of paragraph and sentences, entities, what has no type, relations, what the paragraph is
+about. Each row is a process of its own, so the memory is its own too; `start_mb` is what the
+libraries and the models take before the first paragraph. "entities" is the same without relations,
+"capitals" without EvoNER. No language model is loaded, which is checked.
 
     python -m experiments.perception_speed --data ../shared/data/qa/musique.dev.jsonl.gz
 """
@@ -24,10 +24,12 @@ from experiments.capitalised import CapitalisedSpans
 from smartrag import Document, models
 from smartrag.evaluation.datasets import load
 from smartrag.evaluation.results import ModelFile, Result, Row, write
-from smartrag.perception import Encoder, EvoNER, Perception, evoner
+from smartrag.perception import Encoder, EvoNER, Perceiver, Perception, evoner, relations
+from smartrag.perception.relations import RelationClassifier
 from smartrag.settings import PerceptionSettings
 
 PARAGRAPHS = 600
+ROWS = (("whole", 2), ("whole", 1), ("entities", 2), ("capitals", 2))
 _BATCH = 64
 
 
@@ -41,7 +43,7 @@ def main() -> None:
         print(json.dumps(measured(arguments.data, arguments.one[0], int(arguments.one[1]))))
         return
     rows: list[Row] = []
-    for recogniser, workers in (("evoner", 2), ("evoner", 1), ("capitals", 2)):
+    for recogniser, workers in ROWS:
         call = [sys.executable, "-m", "experiments.perception_speed", "--data", arguments.data]
         done = subprocess.run(
             [*call, "--one", recogniser, str(workers)], check=True, capture_output=True, text=True
@@ -64,22 +66,25 @@ def measured(data: Path, recogniser: str, workers: int) -> Row:
     settings = PerceptionSettings(workers=workers)
     passages = load(data).passages[:PARAGRAPHS]
     known = evoner.shipped()
-    with_evoner = recogniser == "evoner"
-    encoder = Encoder(
-        models.locate(settings.encoder), settings, shared=known.shared if with_evoner else None
-    )
-    perceiver = EvoNER(known, workers=workers) if with_evoner else CapitalisedSpans()
+    shared = None if recogniser == "capitals" else known.shared
+    encoder = Encoder(models.locate(settings.encoder), settings, shared=shared)
+    perceiver: Perceiver = CapitalisedSpans()
+    if recogniser != "capitals":
+        whole = recogniser == "whole"
+        classifier = RelationClassifier(relations.shipped(), known.graph) if whole else None
+        perceiver = EvoNER(known, relations=classifier, workers=workers)
     perception = Perception(encoder, perceiver, settings)
     documents = [Document(str(n), p.text, p.title) for n, p in enumerate(passages)]
     perception.observe([(documents[0], p) for p in perception.split(documents[0])])
     start_mb = _peak_mb()
     began = time.perf_counter()
     drafts = [(d, p) for d in documents for p in perception.split(d)]
-    mentions = pending = 0
+    mentions = pending = related = 0
     for first in range(0, len(drafts), _BATCH):
         seen = perception.observe(drafts[first : first + _BATCH])
         mentions += sum(len(o.mentions) for o in seen)
         pending += sum(len(o.pending) for o in seen)
+        related += sum(len(o.triplets) for o in seen)
     seconds = time.perf_counter() - began
     assert "llama_cpp" not in sys.modules, "a language model was loaded"
     return {
@@ -89,6 +94,7 @@ def measured(data: Path, recogniser: str, workers: int) -> Row:
         "paragraphs_per_s": len(drafts) / seconds,
         "mentions": mentions,
         "pending": pending,
+        "relations": related,
         "start_mb": start_mb,
         "peak_mb": _peak_mb(),
         "model_calls": 0,
