@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,16 +26,18 @@ class Span:
 def decode(logits: FloatArray, *, caution: float = 0.0) -> list[Span]:
     """The entities of n words, in text order.
 
-    `logits` has shape (n, W, k); entry (i, w) scores words i … i + w. `caution` is added to the
-    logit of "no entity": more of it finds fewer and surer entities. Of overlapping spans the one
-    with the higher probability stays; ties go to the earlier and then to the shorter span.
+    `logits` has shape (n, W, k); entry (i, w) scores words i … i + w. A span is an entity when all
+    types together are likelier than "no entity": a writer who may be a person or a researcher too
+    is somebody. `caution` is added to the logit of "no entity": more of it finds fewer and surer
+    entities. Of overlapping spans the one that is likelier an entity stays; ties go to the earlier
+    and then to the shorter span. The type is the likeliest, `score` its probability.
     """
     probabilities = label_probabilities(logits, caution)
-    best = probabilities[..., 1:].max(axis=-1)  # (n, W)
-    n, widths = best.shape
+    none = probabilities[..., NO_ENTITY]  # (n, W)
+    n, widths = none.shape
     inside = np.arange(n)[:, None] + np.arange(widths)[None, :] < n
-    starts, reach = np.nonzero((best > probabilities[..., NO_ENTITY]) & inside)
-    order = np.argsort(-best[starts, reach], kind="stable")
+    starts, reach = np.nonzero((none < 0.5) & inside)
+    order = np.argsort(none[starts, reach], kind="stable")
     taken = np.zeros(n, dtype=bool)
     found = []
     for start, width in zip(starts[order].tolist(), reach[order].tolist(), strict=True):
@@ -50,23 +52,18 @@ def decode(logits: FloatArray, *, caution: float = 0.0) -> list[Span]:
 def decode_untyped(
     logits: FloatArray, *, sure: float, vague: frozenset[int] = frozenset(), caution: float = 0.0
 ) -> list[Span]:
-    """The entities of n words that no label fits, in text order.
+    """The entities of n words that no type fits, in text order.
 
-    A span is an entity when all labels together are likelier than "no entity". None fits when the
-    best of them holds less than the share `sure` of that, or is one of `vague`; `score` is its
-    share.
+    None fits when the best of them holds less than the share `sure` of what all types hold, or is
+    one of `vague`; `score` is its share.
     """
     probabilities = label_probabilities(logits, caution)
-    anything = np.stack([probabilities[..., NO_ENTITY], probabilities[..., 1:].sum(axis=-1)], -1)
-    with np.errstate(divide="ignore"):
-        found = decode(np.log(anything).astype(np.float32))
     untyped = []
-    for span in found:
-        labels = probabilities[span.first, span.last - span.first, 1:]
-        row = 1 + int(labels.argmax())
-        share = float(labels.max() / labels.sum())
-        if share < sure or row in vague:
-            untyped.append(Span(span.first, span.last, row, share))
+    for span in decode(logits, caution=caution):
+        types = probabilities[span.first, span.last - span.first, 1:]
+        share = float(types.max() / types.sum())
+        if share < sure or span.row in vague:
+            untyped.append(replace(span, score=share))
     return untyped
 
 

@@ -70,11 +70,23 @@ def test_found_entities_never_overlap_and_lie_in_the_text(scores: FloatArray) ->
         assert 0 < span.score <= 1
 
 
+def test_types_that_share_a_span_are_an_entity_together() -> None:
+    [one] = decode(logits(2, {(0, 0, 1): -0.4, (0, 0, 2): -0.5}))  # each is less likely than none
+    assert (one.first, one.last, one.row) == (0, 0, 1)
+    [one] = decode(logits(3, {(0, 1, 1): 2.0, (0, 1, 2): 2.0, (1, 1, 1): 2.5}))
+    assert (one.first, one.last) == (0, 1)
+
+
+def test_of_two_sure_spans_the_surer_stays() -> None:
+    [one] = decode(logits(4, {(0, 1, 1): 40.0, (1, 1, 2): 41.0}))
+    assert (one.first, one.row) == (1, 2)
+
+
 def test_what_is_an_entity_of_no_label_is_untyped() -> None:
     torn = logits(
         6, {(0, 0, 1): 0.5, (0, 0, 2): 0.4, (2, 0, 1): 3.0, (4, 0, 1): -0.5, (4, 0, 2): -0.5}
     )
-    assert [(s.first, s.row) for s in decode(torn)] == [(0, 1), (2, 1)]
+    assert [(s.first, s.row) for s in decode(torn)] == [(0, 1), (2, 1), (4, 1)]
     found = decode_untyped(torn, sure=0.6)
     assert [(s.first, s.last) for s in found] == [(0, 0), (4, 4)]  # together likelier than none
     assert all(0.49 < s.score < 0.6 for s in found)
