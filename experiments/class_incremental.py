@@ -25,7 +25,7 @@ from pathlib import Path
 
 import torch
 
-from experiments.crossner import HELD, REPLAY, Domain, Learner, named, read
+from experiments.crossner import CHECK, HELD, REPLAY, Domain, Learner, named, read
 from smartrag import models
 from smartrag.evaluation.datasets import DataFile
 from smartrag.evaluation.results import ModelFile, Result, Row, write
@@ -66,6 +66,7 @@ def main() -> None:
         known.caution,
         encoder,
         read(named(chance.sample(corpus.few_nerd, REPLAY)), encoder),
+        read(named(corpus.dev[:CHECK]), encoder),
         read(named(corpus.test[:HELD]), encoder),
         {name: name.partition("-")[0] for types in tasks for name in types},
     )

@@ -32,21 +32,23 @@ from smartrag.perception.training.augment import with_copies
 from smartrag.perception.training.checkpoint import trainable
 from smartrag.perception.training.data import Example, Guideline, examples, labelled
 from smartrag.perception.training.guidelines import guideline
-from smartrag.perception.training.incremental import STAGES, Round, Rows, activate, learn
-from smartrag.perception.training.loop import F1, f1, predict
+from smartrag.perception.training.incremental import STAGES, Again, Round, Rows, activate, learn
+from smartrag.perception.training.loop import F1, best_caution, f1, predict
+from smartrag.perception.training.rounds import BASE, EARLIER
 from smartrag.perception.training.span_model import EvoNER
 from smartrag.perception.training.update import to_bytes
 from smartrag.settings import PerceptionSettings
+from smartrag.types import FloatArray
 
 FEW_NERD_TYPES = tuple(name for name in BASE_TYPES if base.ROW[name] not in base.SILENT)
 """The base types that Few-NERD marks."""
 DOMAINS = ("ai", "literature", "music", "politics", "science")
 SEALED = ("literature", "politics")
-REPLAY = 300
-EARLIER = 60
-"""Sentences that are shown again in a round: of the base types, and of each earlier domain."""
-HELD = 800
-"""Sentences of Few-NERD on which the base types are scored after every stage."""
+REPLAY = base.Recipe().replay
+"""Sentences of Few-NERD from which a round shows some again."""
+HELD, CHECK = 800, 400
+"""Sentences of Few-NERD: of its test part, on which the base types are scored after every stage,
+and of its development part, on which the caution is chosen again."""
 
 SAME = {"organisation": "organization"}
 """CrossNER's name for a base type; *person*, *location*, *event* and *product* are called alike."""
@@ -101,6 +103,7 @@ def main() -> None:
     parser.add_argument("--domains", nargs="+", choices=DOMAINS, default=list(DOMAINS))
     parser.add_argument("--settings", nargs="+", choices=list(SETTINGS), default=list(SETTINGS))
     parser.add_argument("--base", type=Path, default=evoner.SHIPPED)
+    parser.add_argument("--replay", type=int, default=REPLAY, help="sentences shown by turns")
     parser.add_argument("--choose", action="store_true", help="score on development files")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--results", type=Path, default=Path("experiments/results"))
@@ -115,7 +118,9 @@ def main() -> None:
         for name in arguments.domains
     ]
     few_nerd = base.corpus(arguments.data, base.Recipe(partly=0))
-    held = read(named((few_nerd.dev if arguments.choose else few_nerd.test)[:HELD]), encoder)
+    check = read(named(few_nerd.dev[:CHECK]), encoder)
+    unseen = few_nerd.dev[CHECK:] if arguments.choose else few_nerd.test
+    held = read(named(unseen[:HELD]), encoder)
     command = shlex.join(["python", "-m", "experiments.crossner", *sys.argv[1:]])
     used = [
         ModelFile.of(encoder_path.name, encoder_path),
@@ -126,9 +131,12 @@ def main() -> None:
         name += ".choosing" if arguments.choose else ""
         rows: list[Row] = []
         for seed in arguments.seeds:
-            replay = read(named(random.Random(seed).sample(few_nerd.few_nerd, REPLAY)), encoder)
+            replay = read(
+                named(random.Random(seed).sample(few_nerd.few_nerd, arguments.replay)), encoder
+            )
             learner = Learner(
-                trainable(arguments.base), known.inventory, known.caution, encoder, replay, held
+                *(trainable(arguments.base), known.inventory, known.caution, encoder),
+                *(replay, check, held),
             )
             for domain in domains:
                 for row in learner.learn(domain, replace(SETTINGS[setting], seed=seed)):
@@ -182,12 +190,14 @@ class Learner:
         caution: float,
         encoder: Encoder,
         replay: Sequence[Example],
+        check: Sequence[Example],
         held: Sequence[Example],
         parents: Mapping[str, str] = PARENTS,
     ) -> None:
         self.parents = parents
         self.model, self.inventory, self.caution = model, inventory, caution
-        self.encoder, self.replay, self.held = encoder, replay, held
+        self.encoder, self.replay = encoder, replay
+        self.check, self.held = check, held
         self.before = self._base_f1()
         self.seen: list[tuple[Domain, tuple[Example, ...]]] = []
         """The domains that were learned, and what is shown again of them."""
@@ -203,11 +213,12 @@ class Learner:
         used = self.inventory.used
         shown = read(with_copies(domain.train, round_.copies, round_.seed), self.encoder)
         texts = self._labelled(shown, domain.types(), lenient=deployed)
-        for earlier, again in self.seen:
-            texts += self._labelled(again, earlier.types())
-        texts += self._labelled(self.replay, FEW_NERD_TYPES)
+        again = [Again(self._labelled(self.replay, FEW_NERD_TYPES), BASE)]
+        for earlier, told in self.seen:
+            again.append(Again(self._labelled(told, earlier.types()), EARLIER))
         seconds = 0.0
-        for step in learn(self.model, teacher, texts, Rows(deployed, used), round_):
+        for step in learn(self.model, teacher, texts, Rows(deployed, used), round_, again):
+            self.caution = best_caution(*self._base(self.check))
             every, fresh = self._domain_f1(domain, added)
             base_types = self._base_f1()
             seconds += step.seconds
@@ -221,9 +232,10 @@ class Learner:
                 "base_f1": base_types.typed,
                 "base_f1_lost": self.before.typed - base_types.typed,
                 "earlier_f1": self._earlier_f1(),
+                "caution": self.caution,
                 "update_mb": len(to_bytes(step.update)) / 1e6,
             }
-        self.seen.append((domain, shown[:EARLIER]))
+        self.seen.append((domain, shown))
 
     def _earlier_f1(self) -> float | None:
         """The mean over the domains that were learned before."""
@@ -242,11 +254,18 @@ class Learner:
         return labelled(found, told, self.inventory.used)
 
     def _base_f1(self) -> F1:
-        """Over the types of Few-NERD; a finer type counts as the base type above it."""
+        found, scored, rows = self._base(self.held)
+        return f1(found, scored, self.caution, rows)
+
+    def _base(
+        self, read: Sequence[Example]
+    ) -> tuple[list[Example], list[FloatArray], frozenset[int]]:
+        """Sentences, their logits and the rows of Few-NERD's types; a finer type counts as the base
+        type above it."""
         told = guideline(self.inventory, FEW_NERD_TYPES)
-        found = labelled(self.held, told, self.inventory.used)
+        found = labelled(read, told, self.inventory.used)
         rows = frozenset(row for of_type in told.rows_of.values() for row in of_type)
-        return f1(found, predict(self.model, found, self.inventory.used), self.caution, rows)
+        return found, predict(self.model, found, self.inventory.used), rows
 
     def _domain_f1(self, domain: Domain, new: Iterable[str] = ()) -> tuple[F1, F1]:
         """Over all types of the domain, and over the new ones among them."""

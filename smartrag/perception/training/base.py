@@ -30,7 +30,15 @@ from smartrag.perception.labels import BASE_TYPES, Inventory, TypeRow
 from smartrag.perception.lessons import Lesson
 from smartrag.perception.spans import decode, label_probabilities
 from smartrag.perception.training.data import Example, Gold, Guideline, collate, examples, packed
-from smartrag.perception.training.loop import Group, Report, Schedule, f1, fit, predict
+from smartrag.perception.training.loop import (
+    Group,
+    Report,
+    Schedule,
+    best_caution,
+    f1,
+    fit,
+    predict,
+)
 from smartrag.perception.training.losses import task_loss
 from smartrag.perception.training.span_model import EvoNER, Shape, reserve, with_encoder_blocks
 from smartrag.types import FloatArray
@@ -76,7 +84,7 @@ class Recipe:
     partly: int = 40_000
     """Sentences taken of the partly marked file."""
     reserved: int = 128
-    replay: int = 300
+    replay: int = 2400
     check: int = 500
     """Sentences of Few-NERD that come with the model, for later rounds."""
     characters: int = 48
@@ -161,13 +169,13 @@ def train_base(
 
     def judged(_: int) -> None:
         scored = predict(model, dev, ROWS)
-        best = best_caution(dev, scored)
+        best = best_caution(dev, scored, NAMES)
         report(f"dev F1 {100 * f1(dev, scored, best, NAMES).typed:.1f} at caution {best}")
 
     _phase(model, fine, complete, recipe, recipe.teacher_epochs, 1.0, report, judged)
     keep("teacher", model)
     if not recipe.epochs:
-        return model, best_caution(dev, predict(model, dev, ROWS))
+        return model, best_caution(dev, predict(model, dev, ROWS), NAMES)
     partly = examples(
         packed(found.partly, recipe.paragraph, recipe.seed),
         few_nerd(found.partly, range(1, ROWS)),
@@ -182,7 +190,7 @@ def train_base(
     ]
     _phase(model, fine, everything, recipe, recipe.epochs, recipe.second, report, judged)
     keep("base", model)
-    return model, best_caution(dev, predict(model, dev, ROWS))
+    return model, best_caution(dev, predict(model, dev, ROWS), NAMES)
 
 
 def kept(found: Corpus, recipe: Recipe) -> tuple[Lesson, Lesson]:
@@ -270,8 +278,8 @@ def _phase(
         Group(blocks, share * recipe.block_rate),
         Group([*heads, *fine.parameters()], share * recipe.head_rate),
     )
-    schedule = Schedule(epochs, recipe.tokens, seed=recipe.seed)
-    fit(groups, found, schedule, loss_of, report, after_epoch)
+    schedule = Schedule(recipe.tokens, seed=recipe.seed)
+    fit(groups, [found] * epochs, schedule, loss_of, report, after_epoch)
     reserve(model, ROWS)  # weight decay and momentum may not have touched them; this is certain
 
 
@@ -307,9 +315,3 @@ def _additions(example: Example, logits: FloatArray, sure: float) -> list[Gold]:
         and span.row in example.unmarked
         and all(span.last < g.first or span.first > g.last for g in example.gold)
     ]
-
-
-def best_caution(found: Sequence[Example], logits: Sequence[FloatArray]) -> float:
-    """What added to the logit of "no entity" gives names the highest F1: −2 to 1, in quarters."""
-    tried = np.arange(-2.0, 1.01, 0.25).tolist()
-    return float(max(tried, key=lambda c: f1(found, logits, c, NAMES).typed))

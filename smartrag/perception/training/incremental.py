@@ -12,10 +12,12 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import cycle, islice
 from typing import Any, Literal
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from smartrag.perception.training.adapters import adapted
@@ -24,7 +26,6 @@ from smartrag.perception.training.loop import Group, Report, Schedule, fit, pred
 from smartrag.perception.training.losses import distillation_loss, task_loss
 from smartrag.perception.training.span_model import EvoNER, Scores, reserve
 from smartrag.perception.training.update import Update, joined
-from smartrag.types import FloatArray
 
 Distil = Literal["deployed rows", "all rows", "nothing"]
 
@@ -78,6 +79,15 @@ class Rows:
 
 
 @dataclass(frozen=True, slots=True)
+class Again:
+    """Sentences of what is known already. An epoch shows `at_once` of them, and each epoch others:
+    what is shown sixteen times is learned by heart, and holds little else."""
+
+    texts: Sequence[Example]
+    at_once: int
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
     """A stage that is done: how long it took, and what the round has changed so far."""
 
@@ -107,46 +117,64 @@ def learn(
     texts: Sequence[Example],
     rows: Rows,
     round_: Round,
+    again: Sequence[Again] = (),
     done: int = 0,
     update: Update | None = None,
     report: Report = lambda _: None,
     may_go_on: Callable[[Stage], bool] = lambda _: True,
 ) -> Iterator[Step]:
-    """Train `model` in place on new sentences and old ones; yields each stage that is done.
+    """Train `model` in place on new texts and some of what is known; yields each finished stage.
 
     `teacher` is the model before the round. Whoever iterates may keep what stands after a stage, or
     stop; `may_go_on` is asked before each one. A round that was interrupted goes on from the model
     after `done` stages and from their `update`.
     """
     held = rows.used if round_.distil == "all rows" else rows.deployed
-    told = [] if round_.distil == "nothing" else predict(teacher, texts, rows.deployed)
+    every = [*texts, *(text for known in again for text in known.texts)]
+    told = [] if round_.distil == "nothing" else predict(teacher, every, rows.deployed)
+    said = {id(text): logits.astype(np.float16) for text, logits in zip(every, told, strict=False)}
     for stage in round_.stages[done:]:
         if not may_go_on(stage):
             return
         began = time.monotonic()
         model.eval()  # a few hundred sentences: the teacher holds better than dropout does
-        raised = _raised(model, texts, len(model.blocks) - stage.blocks)
-        answers = {id(text): logits for text, logits in zip(raised, told, strict=False)}
+        chance = random.Random(f"{round_.seed} {stage.name}")
+        planned = epochs(texts, again, stage.epochs, chance)
+        raised = _raised(model, planned, len(model.blocks) - stage.blocks)
+        answers = {id(raised[text]): said[text] for text in raised if text in said}
         loss_of = _loss(model, rows, round_, stage, answers, held)
         with _trained(model, stage, round_.rank) as (groups, changed):
-            schedule = Schedule(stage.epochs, round_.tokens, seed=round_.seed)
-            fit(groups, raised, schedule, loss_of, report)
+            schedule = Schedule(round_.tokens, seed=round_.seed)
+            shown = [[raised[id(text)] for text in epoch] for epoch in planned]
+            fit(groups, shown, schedule, loss_of, report)
             reserve(model, rows.used)  # weight decay has reached them too
             of_stage = {name: p.detach().clone() for name, p in changed.items()}
         update = joined(update or {}, of_stage)
         yield Step(stage, time.monotonic() - began, update)
 
 
-def _raised(model: EvoNER, texts: Sequence[Example], lowest: int) -> list[Example]:
-    """The texts with the states before block `lowest`: what is below learns nothing in a stage, so
-    it is computed once."""
-    raised = []
+def epochs(
+    texts: Sequence[Example], again: Sequence[Again], number: int, chance: random.Random
+) -> list[list[Example]]:
+    """What each epoch shows: all texts, and the next ones of what is known, round and round."""
+    planned = [list(texts) for _ in range(number)]
+    for known in again:
+        turns = cycle(chance.sample(known.texts, len(known.texts)))
+        for epoch in planned:
+            epoch += islice(turns, min(known.at_once, len(known.texts)))
+    return planned
+
+
+def _raised(model: EvoNER, planned: Sequence[Sequence[Example]], lowest: int) -> dict[int, Example]:
+    """By its id() each text with the states before block `lowest`: what is below learns nothing in
+    a stage, so it is computed once."""
+    raised = {}
     with torch.no_grad():
-        for text in texts:
+        for key, text in {id(text): text for epoch in planned for text in epoch}.items():
             states = torch.from_numpy(text.words.states.astype(np.float32))[None]
             above: Any = model.raised(states, None, 0, lowest)[0].numpy().astype(np.float16)
             words = replace(text.words, states=above)  # half the memory; read back as float32
-            raised.append(replace(text, words=words))
+            raised[key] = replace(text, words=words)
     return raised
 
 
@@ -155,7 +183,7 @@ def _loss(
     rows: Rows,
     round_: Round,
     stage: Stage,
-    answers: Mapping[int, FloatArray],
+    answers: Mapping[int, NDArray[np.float16]],
     held: int,
 ) -> Callable[[list[Example], random.Random], Tensor]:
     """L_inc of a batch, equation 5. `answers` are the teacher's logits of a text by its id()."""
@@ -173,7 +201,7 @@ def _loss(
     return loss_of
 
 
-def _padded(answers: Sequence[FloatArray], batch: Batch, held: int) -> Tensor:
+def _padded(answers: Sequence[NDArray[np.float16]], batch: Batch, held: int) -> Tensor:
     """The teacher's logits of a batch, (B, n, W, held); rows that it does not know cannot be."""
     b, n, widths = batch.valid.shape
     told = np.full((b, n, widths, held), -1e4, dtype=np.float32)

@@ -25,13 +25,14 @@ from smartrag.perception.training.augment import with_copies
 from smartrag.perception.training.data import Example, Guideline, examples, labelled
 from smartrag.perception.training.export import to_int8, to_onnx
 from smartrag.perception.training.guidelines import guideline
-from smartrag.perception.training.incremental import Round, Rows, Stage, activate, learn
-from smartrag.perception.training.loop import F1, Report, f1
+from smartrag.perception.training.incremental import Again, Round, Rows, Stage, activate, learn
+from smartrag.perception.training.loop import F1, Report, best_caution, f1
 from smartrag.perception.training.span_model import EvoNER
 from smartrag.perception.training.update import apply, from_bytes, to_bytes
+from smartrag.types import FloatArray
 
-EARLIER = 60
-"""Sentences of each earlier lesson that are shown again in a round."""
+BASE, EARLIER = 300, 60
+"""How many sentences of the base types, and of each earlier lesson, an epoch shows again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,10 +105,11 @@ def run(
     if saved is not None:
         apply(model, from_bytes(saved.update))
     texts = _texts(parent, lesson, after, encoder, round_)
-    report(f"{len(texts)} texts are read")
+    again = _again(parent, after, encoder, round_)
+    report(f"{len(texts) + sum(len(known.texts) for known in again)} texts are read")
     done, changed = (saved.stages, saved.update) if saved else (0, b"")
     steps = learn(
-        *(model, teacher, texts, rows, round_),
+        *(model, teacher, texts, rows, round_, again),
         done=done,
         update=from_bytes(changed) if saved else None,
         report=report,
@@ -122,6 +124,7 @@ def run(
     built = copy.deepcopy(teacher)
     apply(built, from_bytes(changed))
     learned = replace(parent.model, graph=to_int8(to_onnx(built)), inventory=after)
+    learned = replace(learned, caution=_best_caution(learned, encoder))
     held = _held(parent, learned, encoder)
     report("; ".join(f"{h.name}: {100 * h.after.typed:.1f} (-{h.lost:.1f})" for h in held))
     if worst := max((h for h in held if h.lost > bound), key=lambda h: h.lost, default=None):
@@ -154,14 +157,22 @@ def _parents(lesson: Lesson, after: Inventory, before: Inventory) -> Mapping[int
 def _texts(
     parent: Parent, lesson: Lesson, inventory: Inventory, encoder: Encoder, round_: Round
 ) -> list[Example]:
-    """The lesson and copies of it, and a few sentences of what is known already."""
-    known = parent.model.inventory.used
-    told = guideline(inventory, lesson.marked, lenient=known)
+    """The lesson and copies of it."""
+    told = guideline(inventory, lesson.marked, lenient=parent.model.inventory.used)
     shown = with_copies(lesson.sentences, round_.copies, round_.seed)
-    texts = _read(shown, told, inventory, encoder)
-    for again in (*(_half(e, 0, EARLIER) for e in parent.lessons), checkpoint.replay(SHIPPED)):
-        texts += _read(again.sentences, guideline(inventory, again.marked), inventory, encoder)
-    return texts
+    return _read(shown, told, inventory, encoder)
+
+
+def _again(parent: Parent, inventory: Inventory, encoder: Encoder, round_: Round) -> list[Again]:
+    """Sentences of the base types; of earlier lessons one half, and copies of it."""
+
+    def again(shown: Lesson, copies: int, at_once: int) -> Again:
+        told = guideline(inventory, shown.marked)
+        sentences = with_copies(shown.sentences, copies, round_.seed)
+        return Again(_read(sentences, told, inventory, encoder), at_once)
+
+    earlier = (again(_half(known, 0), round_.copies, EARLIER) for known in parent.lessons)
+    return [again(checkpoint.replay(SHIPPED), 0, BASE), *earlier]
 
 
 def _held(parent: Parent, learned: EvoNERModel, encoder: Encoder) -> tuple[Held, ...]:
@@ -179,18 +190,31 @@ def _held(parent: Parent, learned: EvoNERModel, encoder: Encoder) -> tuple[Held,
     return tuple(found)
 
 
-def _half(lesson: Lesson, which: int, most: int | None = None) -> Lesson:
-    return replace(lesson, sentences=lesson.sentences[which::2][:most])
+def _half(lesson: Lesson, which: int) -> Lesson:
+    return replace(lesson, sentences=lesson.sentences[which::2])
 
 
 def _f1(model: EvoNERModel, lesson: Lesson, encoder: Encoder) -> F1:
     """How the deployed INT8 graph finds the types of a lesson."""
+    found, scores, rows = _scored(model, lesson, encoder)
+    return f1(found, scores, model.caution, rows)
+
+
+def _best_caution(model: EvoNERModel, encoder: Encoder) -> float:
+    """New types share what the old ones had, so the odds against "no entity" are another's."""
+    return best_caution(*_scored(model, checkpoint.check(SHIPPED), encoder))
+
+
+def _scored(
+    model: EvoNERModel, lesson: Lesson, encoder: Encoder
+) -> tuple[list[Example], list[FloatArray], frozenset[int]]:
+    """The sentences of a lesson, their logits, and the rows of its types."""
     told = guideline(model.inventory, lesson.marked)
     found = _read(lesson.sentences, told, model.inventory, encoder)
     runtime = Runtime(model)
     words = (replace(e.words, states=e.words.states.astype(np.float32)) for e in found)
     rows = frozenset(row for of_type in told.rows_of.values() for row in of_type)
-    return f1(found, [runtime.scores(w)[0] for w in words], model.caution, rows)
+    return found, [runtime.scores(w)[0] for w in words], rows
 
 
 def _read(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import random
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +12,16 @@ import pytest
 import torch
 
 from smartrag.perception.training.data import Example, Gold
-from smartrag.perception.training.incremental import STAGES, Round, Rows, Stage, activate, learn
+from smartrag.perception.training.incremental import (
+    STAGES,
+    Again,
+    Round,
+    Rows,
+    Stage,
+    activate,
+    epochs,
+    learn,
+)
 from smartrag.perception.training.loop import f1, predict
 from smartrag.perception.training.span_model import EvoNER
 from smartrag.perception.training.update import apply, from_bytes, to_bytes
@@ -88,6 +99,21 @@ def test_what_the_teacher_says_is_asked_of_the_teacher(
     monkeypatch.setattr("smartrag.perception.training.incremental.distillation_loss", distance)
     list(learn(tiny, teacher, new, ROWS, replace(SHORT, stages=still)))
     assert max(seen) < 0.05  # states between blocks are kept in float16
+
+
+def test_each_epoch_shows_all_that_is_new_and_others_of_what_is_known(
+    new: list[Example], text: MakeExample
+) -> None:
+    known = [text(3, seed=seed) for seed in range(10)]
+    planned = epochs(new, [Again(known, 4), Again(new[:2], 5)], 5, random.Random(0))
+    numbers = {id(one): place for place, one in enumerate(known)}
+    for epoch in planned:
+        assert [id(one) for one in epoch[: len(new)]] == [id(one) for one in new]
+        shown = [numbers[id(one)] for one in epoch[len(new) : -2]]
+        assert len(set(shown)) == 4
+        assert {id(one) for one in epoch[-2:]} == {id(one) for one in new[:2]}
+    counts = Counter(numbers[id(one)] for epoch in planned for one in epoch if id(one) in numbers)
+    assert set(counts.values()) == {2}
 
 
 @pytest.mark.parametrize("rank", [2, 0])
