@@ -84,7 +84,7 @@ class Recipe:
     partly: int = 40_000
     """Sentences taken of the partly marked file."""
     reserved: int = 128
-    replay: int = 2400
+    replay: int = 4800
     check: int = 500
     """Sentences of Few-NERD that come with the model, for later rounds."""
     characters: int = 48

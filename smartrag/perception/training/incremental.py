@@ -43,7 +43,7 @@ class Stage:
 
 
 STAGES = (
-    Stage("heads", 0, 16, 1e-3, 0.0),
+    Stage("heads", 0, 12, 1e-3, 0.0),
     Stage("top blocks", 2, 5, 3e-4, 3e-4),
     Stage("all blocks", 3, 3, 2e-4, 1e-4),
 )
@@ -81,7 +81,7 @@ class Rows:
 @dataclass(frozen=True, slots=True)
 class Again:
     """Sentences of what is known already. An epoch shows `at_once` of them, and each epoch others:
-    what is shown sixteen times is learned by heart, and holds little else."""
+    what is shown every time is learned by heart, and holds little else."""
 
     texts: Sequence[Example]
     at_once: int

@@ -31,7 +31,7 @@ from smartrag.perception.training.span_model import EvoNER
 from smartrag.perception.training.update import apply, from_bytes, to_bytes
 from smartrag.types import FloatArray
 
-BASE, EARLIER = 300, 60
+BASE, EARLIER = 600, 60
 """How many sentences of the base types, and of each earlier lesson, an epoch shows again."""
 
 
