@@ -191,6 +191,7 @@ def open_session(content: bytes) -> Any:
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
     options.log_severity_level = 3
+    options.enable_mem_pattern = False  # one is kept for every length of text, 25 MB in all
     session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
     _give_back_memory()
     return session

@@ -151,9 +151,3 @@ class EvoNER:
         feed = {"states": words.states, "first": words.first, "codes": words.codes}
         labels, vectors = self._session.run(["labels", "spans"], feed)
         return labels[..., : self.model.inventory.used], vectors
-
-    def logits(self, words: Words) -> FloatArray:
-        """Scores (n, W, k) of all spans for "no entity" and the k − 1 types in use."""
-        feed = {"states": words.states, "first": words.first, "codes": words.codes}
-        labels: FloatArray = self._session.run(["labels"], feed)[0]
-        return labels[..., : self.model.inventory.used]
