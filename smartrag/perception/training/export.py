@@ -21,11 +21,11 @@ OUTPUTS = ("labels", "starts", "ends", "spans")
 
 
 class OneText(nn.Module):
-    """EvoNER as the runtime calls it: one text, no padding."""
+    """EvoNER as the runtime calls it: one text, no padding, span vectors `aligned`."""
 
-    def __init__(self, model: EvoNER) -> None:
+    def __init__(self, model: EvoNER, aligned: nn.Module) -> None:
         super().__init__()
-        self.model = model
+        self.model, self.aligned = model, aligned
 
     def forward(
         self, states: Tensor, first: Tensor, codes: Tensor
@@ -35,11 +35,11 @@ class OneText(nn.Module):
         words = self.model.word_vectors(states[None], None, first[None], codes[None])
         z = self.model.span_vectors(words)
         starts, ends = self.model.starts(words), self.model.ends(words)
-        return self.model.labels(z)[0], starts[0, :, 0], ends[0, :, 0], z[0]
+        return self.model.labels(z)[0], starts[0, :, 0], ends[0, :, 0], self.aligned(z)[0]
 
 
-def to_onnx(model: EvoNER) -> bytes:
-    """The graph in float32."""
+def to_onnx(model: EvoNER, aligned: nn.Linear | None = None) -> bytes:
+    """The graph in float32; `aligned` maps span vectors to where others expect them."""
     example = (
         torch.zeros(7, model.shape.hidden),
         torch.tensor([1, 3, 4]),
@@ -49,7 +49,13 @@ def to_onnx(model: EvoNER) -> bytes:
         "states": {0: "tokens"},
         **{name: {0: "words"} for name in ("first", "codes", *OUTPUTS)},
     }
-    return graph_of(OneText(model), example, ["states", "first", "codes"], OUTPUTS, axes)
+    return graph_of(
+        OneText(model, aligned or nn.Identity()),
+        example,
+        ["states", "first", "codes"],
+        OUTPUTS,
+        axes,
+    )
 
 
 def graph_of(

@@ -21,6 +21,7 @@ from smartrag.perception.labelled import Sentence
 from smartrag.perception.labels import Inventory
 from smartrag.perception.lessons import Lesson
 from smartrag.perception.training import checkpoint
+from smartrag.perception.training.alignment import alignment
 from smartrag.perception.training.augment import with_copies
 from smartrag.perception.training.data import Example, Guideline, examples, labelled
 from smartrag.perception.training.export import to_int8, to_onnx
@@ -33,6 +34,8 @@ from smartrag.types import FloatArray
 
 BASE, EARLIER = 600, 60
 """How many sentences of the base types, and of each earlier lesson, an epoch shows again."""
+ALIGNED = 500
+"""Sentences of the base types on which the span vectors are brought back to their places."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,10 +124,7 @@ def run(
         keep(Saved(done, changed))
     if done < len(round_.stages):
         return None
-    built = copy.deepcopy(teacher)
-    apply(built, from_bytes(changed))
-    learned = replace(parent.model, graph=to_int8(to_onnx(built)), inventory=after)
-    learned = replace(learned, caution=_best_caution(learned, encoder))
+    learned = _version(parent, changed, after, again[0].texts, encoder)
     held = _held(parent, learned, encoder)
     report("; ".join(f"{h.name}: {100 * h.after.typed:.1f} (-{h.lost:.1f})" for h in held))
     if worst := max((h for h in held if h.lost > bound), key=lambda h: h.lost, default=None):
@@ -140,6 +140,23 @@ def _weights(parent: Parent) -> EvoNER:
     for update in parent.updates:
         apply(model, from_bytes(update))
     return model
+
+
+def _version(
+    parent: Parent, update: bytes, inventory: Inventory, known: Sequence[Example], encoder: Encoder
+) -> EvoNERModel:
+    """What an update makes of the parent.
+
+    Its span vectors are mapped back to their places, by texts of what is `known`; and as new types
+    share what the old ones had, the odds against "no entity" are chosen again.
+    """
+    built = _weights(parent)
+    apply(built, from_bytes(update))
+    aligned = alignment(built, checkpoint.trainable(SHIPPED), known[:ALIGNED])
+    graph = to_int8(to_onnx(built, aligned))
+    model = replace(parent.model, graph=graph, inventory=inventory)
+    caution = best_caution(*_scored(model, checkpoint.check(SHIPPED), encoder))
+    return replace(model, caution=caution)
 
 
 def _parents(lesson: Lesson, after: Inventory, before: Inventory) -> Mapping[int, int]:
@@ -198,11 +215,6 @@ def _f1(model: EvoNERModel, lesson: Lesson, encoder: Encoder) -> F1:
     """How the deployed INT8 graph finds the types of a lesson."""
     found, scores, rows = _scored(model, lesson, encoder)
     return f1(found, scores, model.caution, rows)
-
-
-def _best_caution(model: EvoNERModel, encoder: Encoder) -> float:
-    """New types share what the old ones had, so the odds against "no entity" are another's."""
-    return best_caution(*_scored(model, checkpoint.check(SHIPPED), encoder))
 
 
 def _scored(
